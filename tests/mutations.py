@@ -314,6 +314,8 @@ MUTATIONS = [
              "return unitarity", MILC_PROGRAM),
     Mutation("loops: a step back is by the adjoint of the link behind", "product[x] = adjoint(links[x][mu]) * from[x];",
              "product[x] = links[x][mu] * from[x];", MILC_PROGRAM),
+    Mutation("MILC: coefficients come in its order", "{weights[0], weights[2], weights[3],", "{weights[0], weights[3], weights[2],",
+             ["tests/interface/milc/test_milc_interface.py::test_fat_and_long_links_have_the_bits_of_the_program[hisq]"]),
     # sums and ranks
     Mutation("exact sums: the low limb carries into the next",
              "(std::int64_t{1} << limb_bits)) + limb[0];", "(std::int64_t{1} << limb_bits)) + (limb[0] & limb_mask);",

@@ -1,4 +1,4 @@
-// Gauges of staghorn.h: made, updated in place, asked, destroyed. Hops, traces of loops and sums over sites.
+// Gauges of staghorn.h: made, updated in place, asked, destroyed. Hops; loops and smearing of links; sums over sites.
 #include <staghorn.h>
 
 #include <array>
@@ -279,6 +279,14 @@ int staghorn_loop_traces(staghorn_context* context, const staghorn_links* links,
                          const std::int32_t* const* paths, const std::int32_t* lengths, double* traces) {
   return collectively(context, [&](HeldContext& held) {
     trace_loops(held, {"links", links, u}, n, paths, lengths, traces);
+  });
+}
+
+int staghorn_smear_links(staghorn_context* context, const staghorn_links* links, const void* const u[4],
+                         const double weights[6], const staghorn_links* smeared, void* const fat[4],
+                         void* const naik[4], void* const unitary[4]) {
+  return collectively(context, [&](HeldContext& held) {
+    smear_links(held, {"links", links, u}, weights, smeared, fat, naik, unitary);
   });
 }
 

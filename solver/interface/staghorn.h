@@ -454,6 +454,14 @@ STAGHORN_API int staghorn_refuse(staghorn_context *context, int status, const ch
  * read. The same bits on any ranks. Collective. */
 STAGHORN_API int staghorn_loop_traces(staghorn_context *context, const staghorn_links *links, const void *const u[4],
                                       int n, const int32_t *const *paths, const int32_t *lengths, double *traces);
+/* Smearing with weights of the host: of one link, of three in a row, of 3-, 5- and 7-link staples (6, 24, 48 of them),
+ * and of Lepage's straight staples of five (6), in this order. fat: for each link the sum of its paths with these
+ * weights but the second. naik: the second times U_mu(x) U_mu(x+mu) U_mu(x+2mu). unitary: the matrices of U(3) nearest
+ * to the fat links. NULL: not wanted. All lie as `smeared` says, whose phases and boundary signs are multiplied into
+ * them. The links may be any finite matrices. In fp64 on the host; the same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_smear_links(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                      const double weights[6], const staghorn_links *smeared, void *const fat[4],
+                                      void *const naik[4], void *const unitary[4]);
 /* The sum over all sites of one finite number for each local site, in any order: exact, and rounded once. The same bits
  * on any ranks. Collective. */
 STAGHORN_API int staghorn_site_sum(staghorn_context *context, const double *site_values, double *sum);

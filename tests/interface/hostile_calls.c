@@ -374,6 +374,11 @@ static int loop_traces(void) {
   return staghorn_loop_traces(a_context(), links_given(), links, n > 2 ? 0 : n, or_null((void *)(uintptr_t)paths),
                               or_null(lengths), or_null(traces));
 }
+static int smear_links(void) {
+  double weights[6] = {0.125, -1.0 / 24, 0.0625, 0.015625, one_of(4) ? 0.0025 : hostile_double(), -0.125};
+  return staghorn_smear_links(a_context(), links_given(), links, or_null(weights), links_given(),
+                              one_of(2) ? links_out : NULL, NULL, one_of(2) ? links_out : NULL);
+}
 static int site_sum(void) {
   return staghorn_site_sum(a_context(), (const double *)(void *)or_null(source), or_null(&values[0]));
 }
@@ -441,6 +446,7 @@ static struct {
                  {"staghorn_convert_vectors", convert_vectors, 30, 0, 0},
                  {"staghorn_convert_links", convert_links, 30, 0, 0},
                  {"staghorn_loop_traces", loop_traces, 10, 0, 0},
+                 {"staghorn_smear_links", smear_links, 10, 0, 0},
                  {"staghorn_site_sum", site_sum, 10, 0, 0},
                  {"staghorn_file_lattice", file_lattice, 10, 0, 0},
                  {"staghorn_read_links", read_links, 10, 0, 0},

@@ -6,15 +6,6 @@
 
 using staghorn::milc::refuse;
 
-void qudaHisqParamsInit(QudaHisqParams_t) { refuse("qudaHisqParamsInit", "WANT_FL_GPU= WANT_FF_GPU="); }
-
-void qudaLoadKSLink(int, QudaFatLinkArgs_t, const double[6], void*, void*, void*) {
-  refuse("qudaLoadKSLink", "WANT_FL_GPU=");
-}
-void qudaLoadUnitarizedLink(int, QudaFatLinkArgs_t, const double[6], void*, void*, void*) {
-  refuse("qudaLoadUnitarizedLink", "WANT_FL_GPU=");
-}
-
 void qudaShift(int, int, const void*, void*, void*, int, int, int) { refuse("qudaShift", "WANT_SHIFT_GPU="); }
 
 void qudaSpinTaste(int, int, const void*, void*, void*, int, int, int) {

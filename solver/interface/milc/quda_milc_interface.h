@@ -64,7 +64,7 @@ typedef struct {
   size_t size;        /* bytes from site to site */
 } QudaMILCSiteArg_t;
 
-/* What follows is handed to functions that are not offered, and not read. */
+/* The fields of what follows are not read. */
 typedef struct {
   QudaPrecision prec_ritz;
   int nev, max_search_dim, deflation_grid;
@@ -181,14 +181,19 @@ STAGHORN_MILC_API void qudaUnitarizeSU3Phased(int precision, double tolerance, Q
 /* With phase_in = 0. */
 STAGHORN_MILC_API void qudaUnitarizeSU3(int precision, double tolerance, QudaMILCSiteArg_t *arg);
 
-/* Not offered. The comment names the option of MILC that calls them. */
-/* WANT_FL_GPU, WANT_FF_GPU */
-STAGHORN_MILC_API void qudaHisqParamsInit(QudaHisqParams_t params);
-/* WANT_FL_GPU */
+/* Fat links, and long ones unless `lng` is NULL, from links with phases and signs in them, [site][mu] as in solves:
+ * sums of paths with MILC's coefficients, of one link, of three in a row (long links), of 3-, 5- and 7-link staples and
+ * of Lepage's. They carry the phases of the links. In fp64, on the host. `args` is not read. */
 STAGHORN_MILC_API void qudaLoadKSLink(int precision, QudaFatLinkArgs_t args, const double coefficients[6], void *links,
                                       void *fat, void *lng);
+/* Fat links, unless `fat` is NULL, and the matrices of U(3) nearest to them. A fat link that has none, or none that
+ * fp64 can tell, is an error. */
 STAGHORN_MILC_API void qudaLoadUnitarizedLink(int precision, QudaFatLinkArgs_t args, const double coefficients[6],
                                               void *links, void *fat, void *unitarized);
+/* Nothing is to be chosen: links are unitarized by one method, which keeps all digits. */
+STAGHORN_MILC_API void qudaHisqParamsInit(QudaHisqParams_t params);
+
+/* Not offered. The comment names the option of MILC that calls them. */
 /* WANT_SHIFT_GPU, WANT_SPIN_TASTE_GPU, WANT_GSMEAR_GPU, WANT_GAUGEFIX_OVR_GPU; WANT_KS_CONT_GPU: qudaContractFT */
 STAGHORN_MILC_API void qudaShift(int external_precision, int quda_precision, const void *links, void *source,
                                  void *destination, int direction, int symmetry, int reload);

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,9 +43,9 @@ QudaInvertParam newQudaInvertParam(void)
 QudaEigParam newQudaEigParam(void)
 void loadGaugeQuda(void *, QudaGaugeParam *)  # WANT_EIG_GPU=
 void eigensolveQuda(void **, double _Complex *, QudaEigParam *)  # WANT_EIG_GPU=
-void qudaHisqParamsInit(QudaHisqParams_t)  # WANT_FL_GPU= WANT_FF_GPU=
-void qudaLoadKSLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)  # WANT_FL_GPU=
-void qudaLoadUnitarizedLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)  # WANT_FL_GPU=
+void qudaHisqParamsInit(QudaHisqParams_t)
+void qudaLoadKSLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)
+void qudaLoadUnitarizedLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)
 void qudaShift(int, int, const void *, void *, void *, int, int, int)  # WANT_SHIFT_GPU=
 void qudaSpinTaste(int, int, const void *, void *, void *, int, int, int)  # WANT_SPIN_TASTE_GPU=
 void qudaContractFT(int, QudaContractArgs_t *, void *, void *, double *)  # WANT_KS_CONT_GPU=
@@ -255,6 +257,34 @@ def test_a_trajectory_gets_what_milc_computes(of_one_process):
 def test_a_trajectory_on_ranks_gets_the_same_bits(run_built, of_one_process, grid):
     ranks = 4 if grid == "1 2 1 2" else 2
     assert answers(run_built("milc_program", *grid.split(), ranks=ranks, threads=1)) == of_one_process
+
+
+@pytest.fixture(scope="module", params=["hisq", "asqtad"])
+def improved(request, staghorn, run_built, tmp_path_factory):
+    """(action, raw thin links, the file of milc_links in one process): with phases counted from another origin too, and in fp32."""
+    folder = tmp_path_factory.mktemp("links")
+    staghorn("generate", "--lattice", 4, 4, 6, 8, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output", folder / "thin.h5", check=True)
+    with h5py.File(folder / "thin.h5") as file:
+        file["links"][...].astype(np.complex128).tofile(folder / "thin")
+    result = run_built("milc_links", request.param, folder / "thin", folder / "made", threads=1)
+    assert result.returncode == 0 and result.stdout == "ok\n", result.stdout + result.stderr
+    return request.param, folder / "thin", folder / "made"
+
+
+def test_fat_and_long_links_have_the_bits_of_the_program(staghorn, improved, tmp_path):
+    action, thin, made = improved
+    staghorn("smear", "--gauge", thin.with_suffix(".h5"), "--action", action, "--fat", tmp_path / "fat.h5", "--long", tmp_path / "long.h5",
+             "--device", "cpu", check=True)
+    fat, naik = np.fromfile(made).view(np.complex128).reshape(2, 8, 6, 4, 4, 4, 3, 3)
+    assert np.array_equal(fat, h5py.File(tmp_path / "fat.h5")["links"][...]), "fat"
+    assert np.array_equal(naik, h5py.File(tmp_path / "long.h5")["links"][...]), "long"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("grid", ["1 1 1 2", "2 1 1 1"])
+def test_fat_and_long_links_on_ranks_have_the_same_bits(run_built, improved, grid):
+    result = run_built("milc_links", *improved, *grid.split(), ranks=2, threads=1)
+    assert result.returncode == 0 and result.stdout == "ok\n", result.stdout + result.stderr
 
 
 @pytest.mark.parametrize("what, text", {
