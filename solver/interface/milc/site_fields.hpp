@@ -20,7 +20,7 @@ class SiteField {
   void read(std::size_t site, double* reals) const;
   void write(std::size_t site, const double* reals) const;
 
-  // As staghorn.h describes links; the first site is at `u`. phase_in: they hold MILC's phases and the sign of t.
+  // Links as staghorn.h describes them, u[0] being first_site(). phase_in: they hold MILC's phases and the sign of t.
   staghorn_links layout(bool phase_in) const;
   const void* first_site() const { return first_; }
 

@@ -4,7 +4,7 @@
  *
  *   milc_program                   one process without MPI, which has no communicator
  *   milc_program GX GY GZ GT       ranks
- *   milc_program fails WHAT        one process: a call that must end the program
+ *   milc_program fails WHAT [GX GY GZ GT]  a call that must end the program
  *
  * Rank 0 prints the bits of all that the library returned, and what the library says of each call. */
 #define _GNU_SOURCE
@@ -223,8 +223,12 @@ static int fail(const char *what) {
   double plaquettes[3], loop[2];
   if (strcmp(what, "early") != 0) connect_milc(QUDA_SUMMARIZE);
   bring_links(2, &phased);
-  if (strcmp(what, "link") == 0)
-    memset(sites + site_milc(whole.n, (const int[4]){3, 2, 5, 7}) * site_bytes + link_offset + 2 * 144, 0, 144);
+  for (long site = 0; strcmp(what, "link") == 0 && site < host_volume(&l); ++site) {
+    int at[4];
+    const long place = milc_site(&l, site, at);
+    if (memcmp(at, (const int[4]){3, 2, 5, 7}, sizeof at) == 0)
+      memset(sites + place * site_bytes + link_offset + 2 * 144, 0, 144);
+  }
   if (strcmp(what, "nan") == 0) memset(sites + link_offset, 0xff, 8);
   if (strcmp(what, "size") == 0) arg.size = 800;
   if (strcmp(what, "direction") == 0) qudaPolyakovLoopPhased(2, loop, 4, &arg, 1);
@@ -246,11 +250,11 @@ int main(int argc, char **argv) {
   }
   l = whole;
   MPI_Comm milcs = MPI_COMM_NULL;
-  const int fails = argc == 3 && strcmp(argv[1], "fails") == 0;
-  if (argc == 5) {
+  const int fails = argc >= 3 && strcmp(argv[1], "fails") == 0, rest = argc - 1 - 2 * fails;
+  if (rest == 4) {
     MPI_Init(&argc, &argv);
-    milcs = place_ranks(argv + 1);
-  } else if (argc != 1 && !fails) {
+    milcs = place_ranks(argv + argc - 4);
+  } else if (rest != 0) {
     return 2;
   }
   sites = malloc((size_t)host_volume(&l) * site_bytes);

@@ -300,3 +300,11 @@ def test_an_error_is_one_line_and_the_end(run_built, what, text):
     result = run_built("milc_program", "fails", what, threads=1)
     assert result.returncode == 1 and result.stdout == "", result.stdout + result.stderr
     assert re.fullmatch(f"staghorn: {text}\n", result.stderr), result.stderr
+
+
+@pytest.mark.mpi
+def test_a_link_of_one_rank_is_named_once(run_built):
+    result = run_built("milc_program", "fails", "link", 1, 1, 1, 2, ranks=2, threads=1)
+    assert result.returncode not in (0, 2) and "went through" not in result.stdout
+    (line,) = re.findall(r"^staghorn: .*", result.stderr, re.MULTILINE)
+    assert line.endswith("found a link in direction z at (3, 2, 5, 7)"), line
