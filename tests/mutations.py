@@ -43,6 +43,7 @@ BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
+MILC_PROGRAM = ["tests/interface/milc/test_milc_interface.py::test_a_trajectory_gets_what_milc_computes"]
 CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
 DIGITS = "tests/io/test_eigenvector_files.py::test_no_digit_of_a_text_without_checksum_changes_an_answer[milc]"
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
@@ -317,6 +318,18 @@ MUTATIONS = [
     Mutation("MILC: a target of 0 is not asked", ": request.tolerance_hq > 0 ? hardly_asked", ": request.tolerance_hq > 0 ? best_possible",
              MILC),
     Mutation("MILC: what lies in the solution is the guess", "request.guess = 1;\n    set_targets", "request.guess = 0;\n    set_targets", MILC),
+    Mutation("MILC: phases are taken out of links before loops are traced", "layout.phases = phase_in ? STAGHORN_PHASES_MILC : STAGHORN_PHASES_NONE;",
+             "layout.phases = STAGHORN_PHASES_NONE;", MILC_PROGRAM),
+    Mutation("MILC: so is the sign of the time boundary", "layout.boundary_in = phase_in;", "layout.boundary_in = 0;", MILC_PROGRAM),
+    Mutation("MILC: the steps 4 to 7 lead back along t to x", "path.push_back(step < 4 ? step : step - 8);",
+             "path.push_back(step < 4 ? step : 3 - step);", MILC_PROGRAM),
+    Mutation("MILC: the diagonal of a momentum counts half", "complex_part + diagonal / 2 - 4", "complex_part + diagonal - 4", MILC_PROGRAM),
+    Mutation("MILC: links keep their sign when they are projected", "if (turned) change_sign(u);\n  return unitarity",
+             "return unitarity", MILC_PROGRAM),
+    Mutation("loops: a step back is by the adjoint of the link behind", "product[x] = adjoint(links[x][mu]) * from[x];",
+             "product[x] = links[x][mu] * from[x];", MILC_PROGRAM),
+    Mutation("MILC: coefficients come in its order", "{weights[0], weights[2], weights[3],", "{weights[0], weights[3], weights[2],",
+             ["tests/interface/milc/test_milc_interface.py::test_fat_and_long_links_have_the_bits_of_the_program[hisq]"]),
     # sums and ranks
     Mutation("exact sums: the low limb carries into the next",
              "(std::int64_t{1} << limb_bits)) + limb[0];", "(std::int64_t{1} << limb_bits)) + (limb[0] & limb_mask);",

@@ -42,6 +42,20 @@ void deviations2(const Links& links, double& unitarity, double& determinant_devi
   for (const Matrix& u : links) grow_deviations2(u, unitarity, determinant_deviation);
 }
 
+// product = U_mu(x) ahead(x), P(x+mu) seen from x
+STAGHORN_FMA_CLONES
+void multiply_ahead(const LinkField& links, int mu, const NeighbourSites<Matrix>& ahead, MatrixField& product,
+                    std::int64_t begin, std::int64_t end) {
+  for (std::int64_t x = begin; x < end; ++x) product[x] = links[x][mu] * ahead[x];
+}
+
+// product = U_mu(x)^dagger P(x), which x+mu sees
+STAGHORN_FMA_CLONES
+void multiply_behind(const LinkField& links, int mu, const MatrixField& from, MatrixField& product, std::int64_t begin,
+                     std::int64_t end) {
+  for (std::int64_t x = begin; x < end; ++x) product[x] = adjoint(links[x][mu]) * from[x];
+}
+
 STAGHORN_FMA_CLONES
 void project(Links& links) {
   for (Matrix& u : links) project_su3(u);
@@ -78,8 +92,66 @@ Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattic
   return result;
 }
 
+namespace {
+
+// The mean of numbers of sites over sites and colours.
+std::complex<double> mean_trace(const Communicator& communicator, const SiteField<double>& re,
+                                const SiteField<double>& im, double traces_a_site) {
+  const std::size_t n = std::size_t(re.size());
+  const double count = 3 * traces_a_site * double(re.lattice().global_volume());
+  return {exact_sum(communicator, {re.data(), n}) / count, exact_sum(communicator, {im.data(), n}) / count};
+}
+
+void require_closed(const Lattice& lattice, std::span<const std::int32_t> path) {
+  std::array<std::int64_t, 4> at{};
+  for (const std::int32_t step : path) {
+    if (step < -4 || step > 3) throw Error(ErrorKind::argument, "step of a path", "-4 to 3", step);
+    step < 0 ? --at[std::size_t(-1 - step)] : ++at[std::size_t(step)];
+  }
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    if (at[mu] % lattice.global()[mu] != 0)
+      throw Error(ErrorKind::argument, "path", "one that ends where it begins",
+                  std::to_string(at[mu]) + " steps in direction " + "xyzt"[mu]);
+}
+
+}  // namespace
+
+// From the last step to the first: P becomes the product of the links that are left, at the site where they begin.
+std::complex<double> loop_trace(const Communicator& communicator, const LinkField& links,
+                                std::span<const std::int32_t> path) {
+  communicator.agree([&] { require_closed(links.lattice(), path); });
+  const std::int64_t n = links.size();
+  MatrixField product(links.lattice()), next(links.lattice());
+#pragma omp parallel for
+  for (std::int64_t x = 0; x < n; ++x) product[x] = identity_matrix<double>();
+  for (std::size_t left = path.size(); left-- > 0;) {
+    const bool forward = path[left] >= 0;
+    const int mu = forward ? path[left] : -1 - path[left];
+    if (forward) {
+      const NeighbourSites<Matrix> ahead(communicator, product, mu, +1);
+#pragma omp parallel for
+      for (std::int64_t x = 0; x < n; x += sites_at_a_time)
+        multiply_ahead(links, mu, ahead, next, x, std::min(n, x + sites_at_a_time));
+    } else {
+#pragma omp parallel for
+      for (std::int64_t x = 0; x < n; x += sites_at_a_time)
+        multiply_behind(links, mu, product, next, x, std::min(n, x + sites_at_a_time));
+      next = shifted(communicator, next, mu, -1);
+    }
+    std::swap(product, next);
+    made_progress();
+  }
+  SiteField<double> re(links.lattice()), im(links.lattice());
+#pragma omp parallel for
+  for (std::int64_t x = 0; x < n; ++x) {
+    const Complex<double> t = trace(product[x]);
+    re[x] = t.re;
+    im[x] = t.im;
+  }
+  return mean_trace(communicator, re, im, 1);
+}
+
 std::complex<double> link_trace(const Communicator& communicator, const LinkField& links) {
-  const std::size_t n = std::size_t(links.size());
   SiteField<double> re(links.lattice()), im(links.lattice());
 #pragma omp parallel for
   for (std::int64_t x = 0; x < links.size(); ++x)
@@ -88,8 +160,7 @@ std::complex<double> link_trace(const Communicator& communicator, const LinkFiel
       re[x] += t.re;
       im[x] += t.im;
     }
-  const double count = 12.0 * double(links.lattice().global_volume());
-  return {exact_sum(communicator, {re.data(), n}) / count, exact_sum(communicator, {im.data(), n}) / count};
+  return mean_trace(communicator, re, im, 4);
 }
 
 namespace {

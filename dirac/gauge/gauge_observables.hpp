@@ -3,7 +3,9 @@
 #pragma once
 
 #include <complex>
+#include <cstdint>
 #include <span>
+#include <vector>
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
@@ -19,6 +21,13 @@ Plaquette plaquette(const Communicator& communicator, const LinkField& links);
 // xz, yz (space), and over xt, yt, zt (time). Collective.
 Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattice, std::span<const double> space,
                          std::span<const double> time);
+
+// Returns the mean of tr P(x) / 3 over all sites x, P(x) the product of the links along a path from x back to x. The
+// steps of the path: mu for U_mu at its site, and -1 - mu for U_mu^dagger of the site behind. Each step costs a product
+// of matrices a site, and a slice of matrices travels where mu is cut. Throws Error of kind `argument` for a path that
+// does not close. Collective.
+std::complex<double> loop_trace(const Communicator& communicator, const LinkField& links,
+                                std::span<const std::int32_t> path);
 
 // Mean of tr U_mu(x) / 3 over sites and directions.
 std::complex<double> link_trace(const Communicator& communicator, const LinkField& links);

@@ -133,6 +133,7 @@ double asqtad_naik_weight(double u0) { return -1 / (24 * u0 * u0); }
 //   all different, where S_nu is the sum of both staples in nu.
 LinkField smeared_links(const Communicator& communicator, const LinkField& links, const SmearingWeights& weights) {
   const Lattice& lattice = links.lattice();
+  const bool staples = weights.three != 0 || weights.five != 0 || weights.seven != 0;
   LinkField result(lattice);
   // Made once: fresh pages take a fifth of the time.
   MatrixField sum(lattice), third(lattice), fifth(lattice), seventh(lattice), work(lattice);
@@ -142,14 +143,16 @@ LinkField smeared_links(const Communicator& communicator, const LinkField& links
     around.set_link(weights.seven, seventh);
     for (int a = 0; a < 4; ++a) {
       if (a == mu) continue;
-      around.set_link(weights.three, third);
-      for (int b = 0; b < 4; ++b) {
-        if (b == mu || b == a) continue;
-        around.set_link(weights.five, fifth);
-        around.add_staples(seventh, 6 - mu - a - b, fifth);
-        around.add_staples(fifth, b, third);
+      if (staples) {
+        around.set_link(weights.three, third);
+        for (int b = 0; b < 4; ++b) {
+          if (b == mu || b == a) continue;
+          around.set_link(weights.five, fifth);
+          around.add_staples(seventh, 6 - mu - a - b, fifth);
+          around.add_staples(fifth, b, third);
+        }
+        around.add_staples(third, a, sum);
       }
-      around.add_staples(third, a, sum);
       if (weights.lepage == 0) continue;
       MatrixField ahead(lattice), behind(lattice);
       MatrixField& straight = third;

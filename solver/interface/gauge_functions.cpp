@@ -1,12 +1,14 @@
-// Gauges of staghorn.h: made, updated in place, asked, destroyed. And hops.
+// Gauges of staghorn.h: made, updated in place, asked, destroyed. Hops; loops and smearing of links; sums over sites.
 #include <staghorn.h>
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "dirac/algebra/exact_sum.hpp"
 #include "dirac/fields/site_hash.hpp"
 #include "dirac/fields/vector_shape.hpp"
 #include "dirac/operators/plain_operator.hpp"
@@ -185,6 +187,21 @@ void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, co
   }
 }
 
+void sum_sites(const Context& context, const double* values, double* sum) {
+  const std::size_t sites = std::size_t(context.lattice().local_volume());
+  agree_alike(context.communicator(), "staghorn_site_sum", [&](Asked&) {
+    check_pointer("site_values", values);
+    check_pointer("sum", sum);
+    CallMemory all;
+    all.reads("site_values", values, std::int64_t(sites));
+    all.writes("sum", sum, 1);
+    all.require_own();
+  });
+  const double found = exact_sum(context.communicator(), {values, sites});
+  if (!std::isfinite(found)) throw Error(ErrorKind::value, "site_values", "finite numbers", "others");
+  *sum = found;
+}
+
 void report(HeldGauge& held, char* json, std::size_t* bytes) {
   agree_on(held, "staghorn_gauge_report", [&](Asked&) { check_pointer("bytes", bytes); });
   const std::string text = to_json(held.gauge->measured());
@@ -256,4 +273,23 @@ int staghorn_gauge_destroy(staghorn_gauge** gauge) {
 int staghorn_hop(staghorn_gauge* gauge, const staghorn_vectors* vectors, int target, int n, const void* const* in,
                  void* const* out) {
   return collectively(gauge, [&](HeldGauge& held) { hop(held, vectors, target, n, in, out); });
+}
+
+int staghorn_loop_traces(staghorn_context* context, const staghorn_links* links, const void* const u[4], int n,
+                         const std::int32_t* const* paths, const std::int32_t* lengths, double* traces) {
+  return collectively(context, [&](HeldContext& held) {
+    trace_loops(held, {"links", links, u}, n, paths, lengths, traces);
+  });
+}
+
+int staghorn_smear_links(staghorn_context* context, const staghorn_links* links, const void* const u[4],
+                         const double weights[6], const staghorn_links* smeared, void* const fat[4],
+                         void* const naik[4], void* const unitary[4]) {
+  return collectively(context, [&](HeldContext& held) {
+    smear_links(held, {"links", links, u}, weights, smeared, fat, naik, unitary);
+  });
+}
+
+int staghorn_site_sum(staghorn_context* context, const double* site_values, double* sum) {
+  return collectively(context, [&](HeldContext& held) { sum_sites(*held.context, site_values, sum); });
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dirac/gauge/gauge_observables.hpp"
+#include "dirac/gauge/improved_links.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/alike.hpp"
@@ -32,11 +34,11 @@ void add(Asked& asked, const std::string& name, const staghorn_links& links) {
 }
 
 // In a job with GPUs on some ranks only, links of all ranks are the host's. Local.
-HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const HeldGauge& held) {
-  const Context& context = *held.context->context;
+HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const Context& context,
+                  const std::optional<Boundary>& boundary = {}) {
   HostArgument host;
   host.links = read_struct(argument.given, argument.name);
-  if (held.boundary) std::copy(held.boundary->theta.begin(), held.boundary->theta.end(), host.links.theta);
+  if (boundary) std::copy(boundary->theta.begin(), boundary->theta.end(), host.links.theta);
   check(host.links);
   add(asked, argument.name, host.links);
   check_reals("links.reals", host.links.reals, kind);
@@ -50,6 +52,16 @@ HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, co
                  context.cuda_device());
     host.buffers[std::size_t(mu)] = argument.u[mu];
   }
+  return host;
+}
+
+// Links of the host's memory of which the call keeps nothing. Local.
+HostArgument read_that_stay(Asked& asked, const LinksArgument& argument, const Context& context, CallMemory& memory) {
+  HostArgument host = read(asked, argument, LinkKind::thin, context);
+  if (host.layout.space == MemorySpace::cuda)
+    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+  for (int mu = 0; mu < buffers_of(host.layout.order); ++mu)
+    memory.reads(argument.name, bytes_of(host.layout, context.lattice().local(), host.buffers[std::size_t(mu)]), mu);
   return host;
 }
 
@@ -135,9 +147,11 @@ bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument
   bool unchanged = false;
   agree_alike(held.ranks(), naik ? "fat and long links of a gauge" : "thin links of a gauge", [&](Asked& asked) {
     asked.add("gauge", held.number);
+    const Context& context = *held.context->context;
     const bool makes_others = !naik && held.action.improved();
-    host = read(asked, links, makes_others ? LinkKind::fat : LinkKind::thin, held);  // thin: Naik links may be zero
-    if (naik) beside = read(asked, *naik, LinkKind::naik, held);
+    const LinkKind kind = makes_others ? LinkKind::fat : LinkKind::thin;  // thin: Naik links may be zero
+    host = read(asked, links, kind, context, held.boundary);
+    if (naik) beside = read(asked, *naik, LinkKind::naik, context, held.boundary);
     unchanged = held.gauge->links().are_there() && is_unchanged(host.links, held.links) &&
                 held.long_links.has_value() == beside.has_value() &&
                 (!beside || is_unchanged(beside->links, *held.long_links));
@@ -151,6 +165,105 @@ bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument
   held.long_links = beside ? std::optional(beside->links) : std::nullopt;
   held.gauge->take(taken);
   return true;
+}
+
+void trace_loops(const HeldContext& held, const LinksArgument& links, int n, const std::int32_t* const* paths,
+                 const std::int32_t* lengths, double* traces) {
+  constexpr int most_paths = 4096, most_steps = 4096;
+  const Context& context = *held.context;
+  HostArgument host;
+  agree_alike(context.communicator(), "staghorn_loop_traces", [&](Asked& asked) {
+    CallMemory all;
+    host = read_that_stay(asked, links, context, all);
+    check_choice("n", n, 1, most_paths);
+    check_pointer("paths", paths);
+    check_pointer("lengths", lengths);
+    check_pointer("traces", traces);
+    asked.add("n", n);
+    for (int i = 0; i < n; ++i) {
+      check_pointer("paths[i]", paths[i]);
+      check_choice("lengths[i]", lengths[i], 1, most_steps);
+      asked.add("paths[" + std::to_string(i) + ']', std::span<const std::int32_t>(paths[i], std::size_t(lengths[i])));
+      all.reads("paths", FieldBytes::of_array(paths[i], std::size_t(lengths[i]) * sizeof **paths), i);
+    }
+    all.reads("lengths", lengths, n);
+    all.writes("traces", traces, 2 * std::int64_t(n));
+    all.require_own();
+  });
+  LinkField field(context.lattice());
+  take_links(context.communicator(), host.layout, host.buffers, field);
+  std::vector<std::complex<double>> found;
+  for (int i = 0; i < n; ++i)
+    found.push_back(loop_trace(context.communicator(), field, {paths[i], std::size_t(lengths[i])}));
+  for (const std::complex<double>& trace : found)
+    if (!std::isfinite(trace.real()) || !std::isfinite(trace.imag()))
+      throw Error(ErrorKind::value, links.name, "finite numbers", "others");  // the same on all ranks
+  std::copy(found.begin(), found.end(), reinterpret_cast<std::complex<double>*>(traces));
+}
+
+namespace {
+
+// Links that a call makes, if the host wants them.
+struct WrittenLinks {
+  HostLinks layout{};
+  std::array<void*, 4> buffers{};
+  bool wanted = false;
+
+  // Local.
+  void read(Asked& asked, const char* name, const staghorn_links& given, int steps, void* const* u,
+            const Extents& local, CallMemory& memory) {
+    asked.add(name, u != nullptr);
+    wanted = u != nullptr;
+    if (!wanted) return;
+    layout = links_of_host(given, -1, steps);
+    for (int mu = 0; mu < buffers_of(layout.order); ++mu) {
+      check_pointer(name, u[mu]);
+      buffers[std::size_t(mu)] = u[mu];
+      memory.writes(name, bytes_of(layout, local, u[mu]), mu);
+    }
+  }
+};
+
+}  // namespace
+
+void smear_links(const HeldContext& held, const LinksArgument& links, const double* weights,
+                 const staghorn_links* smeared, void* const* fat, void* const* naik, void* const* unitary) {
+  const Communicator& all = held.context->communicator();
+  const Lattice& lattice = held.context->lattice();
+  HostArgument host;
+  WrittenLinks to_fat, to_naik, to_unitary;
+  agree_alike(all, "staghorn_smear_links", [&](Asked& asked) {
+    CallMemory memory;
+    host = read_that_stay(asked, links, *held.context, memory);
+    check_pointer("weights", weights);
+    for (int i = 0; i < 6; ++i) check_finite("weights[i]", weights[i]);
+    asked.add("weights", std::span<const double>(weights, 6));
+    const staghorn_links given = read_struct(smeared, "smeared");
+    check(given);
+    add(asked, "smeared", given);
+    to_fat.read(asked, "fat", given, 1, fat, lattice.local(), memory);
+    to_naik.read(asked, "naik", given, 3, naik, lattice.local(), memory);
+    to_unitary.read(asked, "unitary", given, 1, unitary, lattice.local(), memory);
+    memory.reads("weights", weights, 6);
+    memory.require_own();
+  });
+  LinkField thin(lattice);
+  take_links(all, host.layout, host.buffers, thin);
+  if (to_fat.wanted || to_unitary.wanted) {
+    LinkField made = smeared_links(all, thin, {weights[0], weights[2], weights[3], weights[4], weights[5]});
+    if (to_fat.wanted) all.agree([&] { write_links(to_fat.layout, made, to_fat.buffers); });
+    if (to_unitary.wanted) {
+      project_links(all, made, Unitarize::u3);
+      all.agree([&] { write_links(to_unitary.layout, made, to_unitary.buffers); });
+    }
+  }
+  if (to_naik.wanted) {
+    LinkField made = three_link_products(all, thin);
+    for_all_sites(lattice, [&](std::int64_t site, const Coordinates&) {
+      for (ColorMatrix<double>& link : made[site]) multiply(link, weights[1]);
+    });
+    all.agree([&] { write_links(to_naik.layout, made, to_naik.buffers); });
+  }
 }
 
 void set_action(HeldGauge& held, const staghorn_action* given) {

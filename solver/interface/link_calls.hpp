@@ -1,4 +1,5 @@
-// Links of a call of staghorn.h: read, checked, and taken into a gauge. Collective but where it says so.
+// Links of a call of staghorn.h: read, checked, and taken into a gauge, measured or smeared. Collective but where it
+// says so.
 #pragma once
 
 #include <staghorn.h>
@@ -18,6 +19,14 @@ struct LinksArgument {
 // beside them. Naik links that are zero everywhere: naive quarks with the fat ones. Returns false, and does nothing,
 // where the host vouches that they are those of the last update.
 bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument* naik = nullptr);
+
+// Traces of n closed paths of links that stay where they are, as staghorn_loop_traces.
+void trace_loops(const HeldContext& held, const LinksArgument& links, int n, const std::int32_t* const* paths,
+                 const std::int32_t* lengths, double* traces);
+
+// Weighted sums of paths of links that stay where they are, as staghorn_smear_links.
+void smear_links(const HeldContext& held, const LinksArgument& links, const double* weights,
+                 const staghorn_links* smeared, void* const* fat, void* const* naik, void* const* unitary);
 
 // Sets what thin links become in this gauge.
 void set_action(HeldGauge& held, const staghorn_action* action);

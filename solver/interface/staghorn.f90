@@ -329,6 +329,30 @@ module staghorn
       integer(c_int), value :: status
       character(kind=c_char), intent(in) :: text(*)
     end function
+    ! paths: an address of steps for each path
+    integer(c_int) function staghorn_loop_traces(context, links, u, n, paths, lengths, traces) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4), paths(*)
+      integer(c_int), value :: n
+      integer(c_int32_t), intent(in) :: lengths(*)
+      real(c_double), intent(out) :: traces(2, *)
+    end function
+    integer(c_int) function staghorn_smear_links(context, links, u, weights, smeared, fat, naik, unitary) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links, smeared
+      type(c_ptr), intent(in) :: u(4)
+      real(c_double), intent(in) :: weights(6)
+      type(c_ptr), intent(in), optional :: fat(4), naik(4), unitary(4)
+    end function
+    integer(c_int) function staghorn_site_sum(context, site_values, sum) bind(C)
+      import
+      type(c_ptr), value :: context
+      real(c_double), intent(in) :: site_values(*)
+      real(c_double), intent(out) :: sum
+    end function
     integer(c_int) function staghorn_convert_vectors(context, from, in, to, out) bind(C)
       import
       type(c_ptr), value :: context, in, out

@@ -453,6 +453,25 @@ STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
  */
 STAGHORN_API int staghorn_refuse(staghorn_context *context, int status, const char *text);
 
+/* Means over all sites x of tr P(x) / 3, for n paths of links from x back to x: 1 for links of one. Path i has
+ * lengths[i] steps: mu = 0 to 3 for a step to x+mu, by U_mu(x), and -1 - mu for one to x-mu, by U_mu(x-mu)^dagger. P is
+ * their product in this order; what is multiplied into the links, phases and boundary signs, is taken out as `links`
+ * says. traces: real and imaginary part of each. The links need not be in SU(3); reals, generation and words are not
+ * read. The same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_loop_traces(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                      int n, const int32_t *const *paths, const int32_t *lengths, double *traces);
+/* Smearing with weights of the host: of one link, of three in a row, of 3-, 5- and 7-link staples (6, 24, 48 of them),
+ * and of Lepage's straight staples of five (6), in this order. fat: for each link the sum of its paths with these
+ * weights but the second. naik: the second times U_mu(x) U_mu(x+mu) U_mu(x+2mu). unitary: the matrices of U(3) nearest
+ * to the fat links. NULL: not wanted. All lie as `smeared` says, whose phases and boundary signs are multiplied into
+ * them. The links may be any finite matrices. In fp64 on the host; the same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_smear_links(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                      const double weights[6], const staghorn_links *smeared, void *const fat[4],
+                                      void *const naik[4], void *const unitary[4]);
+/* The sum over all sites of one finite number for each local site, in any order: exact, and rounded once. The same bits
+ * on any ranks. Collective. */
+STAGHORN_API int staghorn_site_sum(staghorn_context *context, const double *site_values, double *sum);
+
 /* From one layout and phase convention to another; host memory. Local. */
 STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const staghorn_vectors *from, const void *in,
                                           const staghorn_vectors *to, void *out);

@@ -364,6 +364,24 @@ static int convert_vectors(void) {
 static int convert_links(void) {
   return staghorn_convert_links(a_context(), links_given(), links, or_null(&long_links), links_out);
 }
+static int loop_traces(void) {
+  static const int32_t closed[] = {0, 3, -1, -4}, other[] = {2, 2, -3, -3};
+  const int32_t *const paths[] = {or_null((void *)(uintptr_t)closed), other};
+  int32_t lengths[] = {one_of(4) ? 4 : hostile_int(), 4};
+  if (lengths[0] > 4) lengths[0] = 0;
+  double traces[4];
+  const int n = one_of(4) ? 2 : hostile_int();
+  return staghorn_loop_traces(a_context(), links_given(), links, n > 2 ? 0 : n, or_null((void *)(uintptr_t)paths),
+                              or_null(lengths), or_null(traces));
+}
+static int smear_links(void) {
+  double weights[6] = {0.125, -1.0 / 24, 0.0625, 0.015625, one_of(4) ? 0.0025 : hostile_double(), -0.125};
+  return staghorn_smear_links(a_context(), links_given(), links, or_null(weights), links_given(),
+                              one_of(2) ? links_out : NULL, NULL, one_of(2) ? links_out : NULL);
+}
+static int site_sum(void) {
+  return staghorn_site_sum(a_context(), (const double *)(void *)or_null(source), or_null(&values[0]));
+}
 static int file_lattice(void) {
   int32_t extents[4];
   return staghorn_file_lattice(path(), or_null(extents));
@@ -427,6 +445,9 @@ static struct {
                  {"staghorn_eigenpairs_release", eigenpairs_release, 2, 0, 0},
                  {"staghorn_convert_vectors", convert_vectors, 30, 0, 0},
                  {"staghorn_convert_links", convert_links, 30, 0, 0},
+                 {"staghorn_loop_traces", loop_traces, 10, 0, 0},
+                 {"staghorn_smear_links", smear_links, 10, 0, 0},
+                 {"staghorn_site_sum", site_sum, 10, 0, 0},
                  {"staghorn_file_lattice", file_lattice, 10, 0, 0},
                  {"staghorn_read_links", read_links, 10, 0, 0},
                  {"staghorn_refuse", refuse, 10, 0, 0},

@@ -470,6 +470,40 @@ static void hop_is_d(void) {
   tear_down(&t);
 }
 
+static void loops_are_traced(void) {
+  bench t = set_up();
+  const int32_t plane[] = {1, 3, -2, -4}, bent[] = {0, 1, 1, -1, 2, -2, -3, -2}, straight[] = {3, 3, 3, 3},
+                back[] = {-1, -1, -1, -1};
+  const int32_t *const paths[] = {plane, bent, straight, back}, lengths[] = {4, 8, 4, 4};
+  const void *const u[4] = {t.u, NULL, NULL, NULL};
+  double traces[8];
+  CHECK(staghorn_loop_traces(t.context, &t.s.links, u, 4, paths, lengths, traces) == STAGHORN_OK);
+  for (int i = 0; i < 4; ++i) {
+    const cplx mean = host_loop(&small, t.u, paths[i], lengths[i]);
+    CHECK(cabs(mean) > 1e-4 && cabs(traces[2 * i] + I * traces[2 * i + 1] - mean) < 1e-15);
+  }
+  const int32_t *const open_path[] = {bent};
+  CHECK(staghorn_loop_traces(t.context, &t.s.links, u, 1, open_path, (const int32_t[]){7}, traces) ==
+        STAGHORN_E_ARGUMENT);
+  CHECK(strstr(staghorn_last_error(), "path: expected one that ends where it begins, found 1 steps in direction y"));
+  t.u[100] = NAN;
+  CHECK(staghorn_loop_traces(t.context, &t.s.links, u, 1, paths, lengths, traces) == STAGHORN_E_VALUE);
+  tear_down(&t);
+}
+
+static void sums_over_sites_are_exact(void) {
+  bench t = set_up();
+  const long n = host_volume(&small);
+  for (long site = 0; site < n; ++site) t.x[site] = site % 2 ? 1e15 : -1e15;
+  t.x[7] += 0.25;
+  double sum = 0;
+  CHECK(staghorn_site_sum(t.context, t.x, &sum) == STAGHORN_OK && sum == 0.25);
+  t.x[n - 1] = INFINITY;
+  CHECK(staghorn_site_sum(t.context, t.x, &sum) == STAGHORN_E_VALUE && sum == 0.25);
+  CHECK(staghorn_site_sum(t.context, t.x, t.x + n - 1) == STAGHORN_E_ARGUMENT);
+  tear_down(&t);
+}
+
 static void report_is_json_of_the_last_solve(void) {
   bench t = set_up();
   size_t bytes = 0;
@@ -830,6 +864,8 @@ static const struct {
     {"heavy_quark_residual_is_reached", heavy_quark_residual_is_reached},
     {"earlier_solutions_are_guesses_while_links_change", earlier_solutions_are_guesses_while_links_change},
     {"hop_is_d", hop_is_d},
+    {"loops_are_traced", loops_are_traced},
+    {"sums_over_sites_are_exact", sums_over_sites_are_exact},
     {"report_is_json_of_the_last_solve", report_is_json_of_the_last_solve},
     {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
     {"context_destroys_its_gauges", context_destroys_its_gauges},

@@ -12,7 +12,7 @@
 
 #include "halo/watch/stopwatch.hpp"
 #include "solver/interface/argument_checks.hpp"
-#include "solver/interface/milc/failure.hpp"
+#include "solver/interface/milc/milc_call.hpp"
 
 namespace staghorn::milc {
 
@@ -65,9 +65,8 @@ MPI_Comm Connection::communicator() const {
 }
 
 void Connection::set_communicator(const void* handle) {
-  check_pointer("communicator", handle);
-  MPI_Comm given{};
-  std::memcpy(&given, handle, sizeof given);
+  MPI_Comm given = MPI_COMM_NULL;
+  if (handle) std::memcpy(&given, handle, sizeof given);
   given_ = given;
 }
 
@@ -117,12 +116,36 @@ void Connection::close() {
   all_ = MPI_COMM_NULL;
 }
 
-std::size_t Connection::local_sites() const {
+Connection& host() {
+  static auto* connection = new Connection;
+  return *connection;
+}
+
+staghorn_context* Connection::context() const {
   if (!context_) throw Error("lattice", "qudaInit before", "none");
-  std::int32_t extents[4]{}, origin[4]{};
-  require(staghorn_context_local(context_, extents, origin));
+  return context_;
+}
+
+std::array<int, 4> Connection::extents() const {
+  context();
+  return std::to_array(geometry_.global);
+}
+
+std::array<int, 4> Connection::local_extents() const {
+  std::array<int, 4> extents{}, first{};
+  require(staghorn_context_local(context(), extents.data(), first.data()));
+  return extents;
+}
+
+std::array<int, 4> Connection::first_site() const {
+  std::array<int, 4> extents{}, first{};
+  require(staghorn_context_local(context(), extents.data(), first.data()));
+  return first;
+}
+
+std::size_t Connection::local_sites() const {
   std::size_t sites = 1;
-  for (const std::int32_t n : extents) sites *= std::size_t(n);
+  for (const int n : local_extents()) sites *= std::size_t(n);
   return sites;
 }
 
@@ -192,12 +215,13 @@ void Connection::read_links(const GivenLinks& links, const LinkHash& hash) {
   links_ = hash;
 }
 
-bool Connection::any(bool value) const {
-  int on_any_rank = value;
-  if (all_ != MPI_COMM_NULL && MPI_Allreduce(MPI_IN_PLACE, &on_any_rank, 1, MPI_INT, MPI_MAX, all_) != MPI_SUCCESS)
+std::int64_t Connection::smallest(std::int64_t number) const {
+  if (all_ != MPI_COMM_NULL && MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_MIN, all_) != MPI_SUCCESS)
     throw Error("MPI_Allreduce failed");
-  return on_any_rank != 0;
+  return number;
 }
+
+bool Connection::any(bool value) const { return smallest(!value) == 0; }
 
 void Connection::require_own_process() const {
   if (getpid() != process_) throw Error("process", "the one of the first call", "a child that was forked from it");

@@ -7,6 +7,7 @@
 #include <staghorn.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -20,11 +21,21 @@ class Connection {
  public:
   // MPI_COMM_NULL where this process is alone.
   MPI_Comm communicator() const;
+  // `handle` points to an MPI_Comm. NULL: this process is alone, as in a build of the host without MPI.
   void set_communicator(const void* handle);
 
   // Makes the context. Nothing happens if there is one of these sizes already. Throws Error.
   void open(const QudaInitArgs_t& args);
   void close();
+
+  // Throws Error before `open`. Local.
+  staghorn_context* context() const;
+  std::array<int, 4> extents() const;        // of the lattice
+  std::array<int, 4> local_extents() const;  // of this rank; even
+  std::array<int, 4> first_site() const;     // its coordinates
+  std::size_t local_sites() const;
+  // The smallest of all ranks.
+  std::int64_t smallest(std::int64_t number) const;
 
   // The gauge that holds MILC's links, which are hashed, and read if they are not those of the last call on every rank.
   // `precision` of the numbers: staghorn_precision. Throws Error before `open`, and where the links are refused.
@@ -60,7 +71,6 @@ class Connection {
  private:
   void make_context(const staghorn_geometry& geometry, int device);
   bool wants_hash_beside() const;  // of this rank
-  std::size_t local_sites() const;
   GivenLinks given_links(int precision, const void* fat, const void* lng) const;
   void read_links(const GivenLinks& links, const LinkHash& hash);
   bool any(bool value) const;  // whether it is true on any rank

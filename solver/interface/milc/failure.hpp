@@ -30,6 +30,9 @@ void keep_failure(const char* function, const char* text) noexcept;
 // that an error of all ranks is one line.
 void end_host(MPI_Comm communicator);
 
+// Ends the job for a function that is not offered. `option` of MILC's makefile makes MILC call it; "": none does.
+void refuse(const char* function, const char* option);
+
 // Runs the work of an entry point. `communicator()` is that of the host. No object is alive where end_host is called,
 // so a terminate of the host may leave as it likes.
 template <class Work, class Host>

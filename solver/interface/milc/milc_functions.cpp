@@ -1,4 +1,4 @@
-// The functions that MILC calls.
+// The functions that MILC calls around its solves, and the solves.
 #include <quda_milc_interface.h>
 
 #include <algorithm>
@@ -9,8 +9,7 @@
 
 #include "halo/watch/stopwatch.hpp"
 #include "solver/interface/argument_checks.hpp"
-#include "solver/interface/milc/connection.hpp"
-#include "solver/interface/milc/failure.hpp"
+#include "solver/interface/milc/milc_call.hpp"
 #include "solver/interface/milc/requests.hpp"
 
 namespace staghorn::milc {
@@ -19,20 +18,16 @@ namespace {
 
 constexpr int most_together = 64;  // right-hand sides or offsets of one call of staghorn.h
 
-// Never destroyed: at the end of the process MPI and CUDA may be gone before it.
-Connection& host() {
-  static auto* connection = new Connection;
-  return *connection;
-}
-
-template <class Work>
-void run(const char* function, const Work& work) {
-  guarded(
-      function, [] { return host().communicator(); },
-      [&] {
-        host().require_own_process();
-        work();
-      });
+// Memory of the host, from where a page begins.
+void* allocate(const char* function, std::size_t bytes) {
+  constexpr std::size_t page = 4096;
+  void* memory = nullptr;
+  run(function, [&] {
+    const std::size_t pages = bytes / page + 1;
+    memory = pages > SIZE_MAX / page ? nullptr : std::aligned_alloc(page, pages * page);
+    if (!memory) throw Error("memory", std::to_string(bytes) + " bytes", "less");
+  });
+  return memory;
 }
 
 // What a solve is told of its right-hand sides or offsets.
@@ -129,10 +124,23 @@ void invert(const char* function, int external_precision, int quda_precision, do
 
 }  // namespace
 
+void refuse(const char* function, const char* option) {
+  run(function, [&] {
+    const std::string cure = *option ? std::string(": build MILC with ") + option + " (nothing behind =)" : "";
+    throw Error("not offered by Staghorn" + cure);
+  });
+}
+
 }  // namespace staghorn::milc
 
 using namespace staghorn;
 using namespace staghorn::milc;
+
+QudaGaugeParam newQudaGaugeParam(void) { return {}; }
+
+QudaInvertParam newQudaInvertParam(void) { return {}; }
+
+QudaEigParam newQudaEigParam(void) { return {}; }
 
 void qudaSetMPICommHandle(void* communicator) {
   run("qudaSetMPICommHandle", [&] { host().set_communicator(communicator); });
@@ -146,18 +154,13 @@ void qudaFinalize(void) {
   run("qudaFinalize", [] { host().close(); });
 }
 
-void* qudaAllocatePinned(size_t bytes) {
-  constexpr std::size_t page = 4096;
-  void* memory = nullptr;
-  run("qudaAllocatePinned", [&] {
-    const std::size_t pages = bytes / page + 1;
-    memory = pages > SIZE_MAX / page ? nullptr : std::aligned_alloc(page, pages * page);
-    if (!memory) throw Error("memory", std::to_string(bytes) + " bytes", "less");
-  });
-  return memory;
-}
+void* qudaAllocatePinned(size_t bytes) { return allocate("qudaAllocatePinned", bytes); }
 
 void qudaFreePinned(void* memory) { std::free(memory); }
+
+void* qudaAllocateManaged(size_t bytes) { return allocate("qudaAllocateManaged", bytes); }
+
+void qudaFreeManaged(void* memory) { std::free(memory); }
 
 void qudaDslash(int external_precision, int, QudaInvertArgs_t args, const void* fat, const void* lng, void* source,
                 void* destination, int* iterations) {

@@ -103,6 +103,31 @@ static inline double *host_long_links(const host_lattice *l, const double *u) {
     }
   return naik;
 }
+/* The mean of tr P / 3 on a lattice that one process holds, P the product of links along a path that closes: steps mu,
+ * and -1 - mu for one back. */
+static inline cplx host_loop(const host_lattice *l, const double *links, const int32_t *path, int length) {
+  cplx mean = 0;
+  for (long site = 0; site < host_volume(l); ++site) {
+    cplx p[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    int x[4];
+    host_coordinates(l->n, site, x);
+    for (int step = 0; step < length; ++step) {
+      const int back = path[step] < 0, mu = back ? -1 - path[step] : path[step];
+      if (back) x[mu] = (x[mu] + l->n[mu] - 1) % l->n[mu];
+      const double *u = links + 72 * host_site(l->n, x) + 18 * mu;
+      cplx next[3][3] = {{0}};
+      for (int k = 0; k < 27; ++k) {
+        const int i = k / 9, j = k % 3, between = k / 3 % 3;
+        const double *e = u + 2 * (back ? 3 * j + between : 3 * between + j);
+        next[i][j] += p[i][between] * (e[0] + I * (back ? -e[1] : e[1]));
+      }
+      memcpy(p, next, sizeof p);
+      if (!back) x[mu] = (x[mu] + 1) % l->n[mu];
+    }
+    mean += (p[0][0] + p[1][1] + p[2][2]) / (3.0 * (double)host_volume(l));
+  }
+  return mean;
+}
 static inline double *host_vector(const host_lattice *l, uint64_t seed) {
   double *v = malloc((size_t)host_volume(l) * 6 * sizeof *v);
   for (long site = 0; site < host_volume(l); ++site)

@@ -91,7 +91,11 @@ static inline outcome invert(const problem *p, const call *c, guarded_memory *x)
   return o;
 }
 
+/* A build of MILC without MPI has no communicator, and says so. */
 static inline void connect_milc(int verbosity) {
+  int with_mpi = 0;
+  MPI_Initialized(&with_mpi);
+  if (!with_mpi) qudaSetMPICommHandle(NULL);
   const QudaInitArgs_t init = {(QudaVerbosity)verbosity, {whole.n, grid, 0}};
   qudaInit(init);
 }

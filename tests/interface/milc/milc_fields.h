@@ -22,10 +22,11 @@ static inline void make_plain_fields(void) {
 typedef struct {
   given_phases phases; /* counted from an origin; antiperiodic behind a slice of t */
   double twist;        /* the links of direction y on its last slice carry exp(i pi twist) */
+  int none;            /* 1: nothing at all, as after MILC's rephase(OFF) */
 } milc_convention;
 
 static inline milc_convention convention_from(int x, int y, int z, int t) {
-  milc_convention c = {{{x, y, z, t}, 0}, 0};
+  milc_convention c = {{{x, y, z, t}, 0}, 0, 0};
   c.phases.slice = (2 * whole.n[3] - 1 - t) % whole.n[3]; /* the last slice, counted from the origin */
   return c;
 }
@@ -52,6 +53,7 @@ static inline size_t real_bytes(int precision) { return precision == 2 ? sizeof(
 /* Of a link that leads over 1 or 3 steps: the phase of each step is that of its first site, along one direction. */
 static inline cplx milc_factor(const milc_convention *c, int mu, int steps, const int *at) {
   cplx factor = 1;
+  if (c->none) return factor;
   int x[4] = {at[0], at[1], at[2], at[3]};
   for (int step = 0; step < steps; ++step) {
     factor *= given_phase(&c->phases, mu, x);

@@ -29,7 +29,7 @@ static double wrong_double(void) {
 static void *or_null(void *pointer) { return rarely() ? NULL : pointer; }
 
 enum { most = 3 };
-static struct { guarded_memory fat, lng, source[most], solution[most]; } fields[3]; /* by precision, 1 and 2 */
+static struct { guarded_memory fat, lng, other, source[most], solution[most]; } fields[3]; /* by precision, 1 and 2 */
 
 static void change_fields(int precision) {
   const double factor = one_of(3) ? 1 : 0.5;
@@ -80,6 +80,47 @@ static void start(void) {
   qudaInit(init);
 }
 
+/* Observables and links; what is in the fields is what random calls have left there. */
+static void random_measurement(int held, int said) {
+  guarded_memory *u = &fields[held].fat;
+  QudaMILCSiteArg_t arg = {NULL, or_null(u->at), 0, or_null(u->at), 0, 0};
+  if (one_of(3) == 0) { /* an array of sites that are nothing but links; 36 of their numbers are momenta, too */
+    arg.site = or_null(u->at);
+    arg.size = rarely() ? (size_t)one_of(72 * (int)real_bytes(held)) : 72 * real_bytes(held);
+    if (rarely()) arg.mom_offset = SIZE_MAX - 7;
+    if (rarely()) arg.link_offset = 4;
+  }
+  QudaMILCSiteArg_t *site = or_null(&arg);
+  double plaquettes[3], loop[2], traces[4], factors[2] = {1, -0.5};
+  int plane[4] = {0, 1, 7, 6}, back[4] = {4, 4, 3, rarely() ? wrong_int() : 3},
+      lengths[2] = {4, rarely() ? wrong_int() : 4};
+  if (lengths[1] > 4) lengths[1] = 4;
+  int *paths[2] = {or_null(plane), back};
+  const int direction = rarely() ? wrong_int() : one_of(4), n = rarely() ? wrong_int() : 2, phase_in = one_of(2);
+  const QudaFatLinkArgs_t none = {0, 0};
+  const double smearing[6] = {0.625, -1.0 / 24, -0.0625, 1.0 / 64, rarely() ? wrong_double() : -1.0 / 384, -0.0625};
+  guarded_memory *made = &fields[held].lng;
+  switch (one_of(7)) {
+    case 0:
+      return qudaPlaquettePhased(said, or_null(plaquettes), site, phase_in);
+    case 1:
+      return qudaPolyakovLoopPhased(said, or_null(loop), direction, site, phase_in);
+    case 2:
+      return qudaGaugeMeasurementsPhased(said, plaquettes, or_null(loop), direction, or_null(traces), paths, lengths,
+                                         or_null(factors), n > 2 ? 0 : n, 4, wrong_double(), site, phase_in);
+    case 3:
+      (void)qudaMomAction(said, site);
+      return;
+    case 4:
+      return qudaUnitarizeSU3Phased(said, rarely() ? wrong_double() : 1e-6, site, 1);
+    case 5:
+      return qudaLoadKSLink(said, none, smearing, or_null(u->at), or_null(made->at), NULL);
+    default:
+      return qudaLoadUnitarizedLink(said, none, smearing, or_null(u->at), one_of(2) ? made->at : NULL,
+                                    one_of(2) ? or_null(fields[held].other.at) : made->at);
+  }
+}
+
 static double judged, told; /* residual of the last solve, recomputed; NAN: not to be compared. And as it was told */
 static void random_call(void) {
   const int held = 1 + one_of(2), said = rarely() ? wrong_int() : held;
@@ -114,6 +155,7 @@ static void random_call(void) {
     default:
       break;
   }
+  if (one_of(4) == 0) return random_measurement(held, said);
   switch (one_of(8)) {
     case 0:
     case 1:
@@ -146,6 +188,7 @@ int main(int argc, char **argv) {
   for (int precision = 1; precision <= 2; ++precision) {
     fields[precision].fat = make_milc_links(&whole, precision);
     fields[precision].lng = make_zero_links(&whole, precision);
+    fields[precision].other = make_zero_links(&whole, precision);
     for (int i = 0; i < most; ++i) {
       fields[precision].source[i] = make_milc_vector(&whole, precision);
       fields[precision].solution[i] = make_milc_vector(&whole, precision);
