@@ -57,6 +57,11 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& n
   header.fields = dataset.attributes;
   for (const char* name : {"suma", "sumb", "plaquette"})
     if (dataset.attributes.count(name)) header.checksums[name] = dataset.attributes.at(name);
+  if (shape[0] == 4 && header.checksums.empty())
+    throw FileError(path + ": shape of dataset " + name + " without suma or plaquette", "one that fits a single order",
+                    shape_text(shape) +
+                        ", which fits U[T, Z, Y, X, mu, 3, 3] and PyQUDA's U[mu, T, Z, Y, X, 3, 3]; "
+                        "staghorn.write_gauge(path, array, order=\"lex\") or order=\"pyquda\" in Python says which");
   if (!header.checksums.count("plaquette"))
     header.warnings.push_back("dataset " + name + " has no attribute plaquette to compare with");
   if (header.data_offset >= 0) require_complete(PosixFile::open_to_read(path), header);
