@@ -216,7 +216,8 @@ void Communicator::patient_barrier() const {
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
   for (int done = 0;;) {
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    check_mpi_until(done != 0, code, "MPI_Test");
     if (done) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
@@ -228,7 +229,8 @@ bool Communicator::all_arrive(double seconds) const {
   check_mpi(MPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
   for (const Stopwatch waiting;;) {
     int done = 0;
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    check_mpi_until(done != 0, code, "MPI_Test");
     if (done) return true;
     if (waiting.seconds() > seconds) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -111,7 +111,8 @@ class StagedFace {
  private:
   static bool test(MPI_Request& request) {
     int done = 0;
-    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    const int code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    check_mpi_until(done != 0, code, "MPI_Test");
     return done != 0;
   }
 

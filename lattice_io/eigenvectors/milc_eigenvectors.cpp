@@ -19,6 +19,7 @@
 
 #include "dirac/stencil/boundary.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/xml_text.hpp"
 #include "lattice_io/eigenvectors/eigenvector_format.hpp"
 #include "lattice_io/eigenvectors/milc_packed.hpp"
 #include "lattice_io/files/byte_order.hpp"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -149,14 +150,28 @@ std::unique_ptr<SiteChecksum> pyquda_checksum(std::int64_t bytes_per_site) {
   return std::make_unique<RotatedSites>(RotatedSites::Of::words, bytes_per_site);
 }
 
+namespace {
+
+// Whether `stored` is `hexadecimal`, as it should be, or the same number in decimal, as some programs write it.
+bool same_number(const std::string& stored, const std::string& hexadecimal) {
+  std::uint64_t decimal = 0, value = 0;
+  const auto whole = [](const std::string& text, std::uint64_t& number, int base) {
+    const auto [stopped, failure] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+    return failure == std::errc() && stopped == text.data() + text.size();
+  };
+  return same_hexadecimal(stored, hexadecimal) ||
+         (whole(stored, decimal, 10) && whole(hexadecimal, value, 16) && decimal == value);
+}
+
+}  // namespace
+
 ChecksumResults compare_checksums(const std::map<std::string, std::string>& stored,
                                   const std::map<std::string, std::string>& computed) {
   ChecksumResults results;
   for (const auto& [name, value] : computed) {
     const auto found = stored.find(name);
-    results[name] = found == stored.end()
-                        ? ChecksumResult{"", value, false}
-                        : ChecksumResult{found->second, value, same_hexadecimal(found->second, value)};
+    results[name] = found == stored.end() ? ChecksumResult{"", value, false}
+                                          : ChecksumResult{found->second, value, same_number(found->second, value)};
   }
   return results;
 }

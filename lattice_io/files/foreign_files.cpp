@@ -59,6 +59,8 @@ constexpr ForeignContent contents[] = {
      "a program"},
 };
 
+constexpr std::string_view lime_start("\x45\x67\x89\xab\0\1", 6);  // magic number and version
+
 constexpr const char* endings[] = {".npz", ".json", ".txt", ".csv", ".gz",  ".bz2", ".xz",
                                    ".zst", ".zip",  ".tar", ".pkl", ".mat", ".pt"};
 
@@ -97,8 +99,12 @@ void refuse_foreign_content(const PosixFile& file, const std::string& expected) 
 }
 
 std::string first_bytes(const PosixFile& file) {
-  constexpr std::int64_t longest = 32;
-  const std::string start = file.read_text(0, std::min(file.size(), longest));
+  constexpr std::int64_t longest = 32, longest_search = 4096;
+  const std::string begin = file.read_text(0, std::min(file.size(), longest_search));
+  if (const auto at = begin.find(lime_start); at != std::string::npos && at > 0)
+    return "LIME records from byte " + std::to_string(at) + " on, behind others; `tail -c +" + std::to_string(at + 1) +
+           "` leaves those out";
+  const std::string start = begin.substr(0, longest);
   const bool is_text = std::all_of(start.begin(), start.end(), [](unsigned char c) {
     return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\r' || c == '\t';
   });

@@ -9,9 +9,19 @@
 
 namespace staghorn {
 
+std::string LimeContents::types() const {
+  constexpr std::size_t most = 12;
+  std::string text;
+  for (std::size_t k = 0; k < std::min(most, records.size()); ++k) text += (k == 0 ? "" : ", ") + records[k].type;
+  return text + (records.size() > most ? " and " + std::to_string(records.size() - most) + " more" : "");
+}
+
 LimeContents read_lime_records(const PosixFile& file) {
   LimeContents contents;
   const std::int64_t file_bytes = file.size();
+  if (file_bytes < lime_header_bytes)
+    throw FileError(file.path() + " is truncated", "a LIME header of " + std::to_string(lime_header_bytes) + " bytes",
+                    std::to_string(file_bytes));
   std::int64_t at = 0;
   std::int64_t padding = 0;  // in front of `at`
   const auto begins_record = [&](std::int64_t byte) {

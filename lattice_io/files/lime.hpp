@@ -25,6 +25,8 @@ struct LimeContents {
   std::vector<LimeRecord> records;
   std::int64_t trailing_bytes = 0;    // behind the last record, not LIME
   std::vector<std::string> warnings;  // what is not as LIME has it, but can be read
+
+  std::string types() const;  // of the first records, for messages
 };
 
 constexpr std::uint32_t lime_magic = 0x456789ab;

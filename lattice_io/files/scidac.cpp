@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "halo/watch/error.hpp"
-#include "lattice_io/content/utf8_text.hpp"
+#include "lattice_io/content/xml_text.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/lime.hpp"
 
@@ -114,8 +115,8 @@ ScidacField read_private_record_xml(const std::string& path, const std::string& 
 // ILDG: field, precision and extents once more; they hold even where the SciDAC records are missing.
 void read_ildg_format(const std::string& path, const std::string& xml, ScidacFile& file, ScidacField& field) {
   file.is_ildg = true;
-  if (xml_value(xml, "field") != "su3gauge")
-    throw FileError(path + ": <field> of ildg-format", "su3gauge", "'" + xml_value(xml, "field") + "'");
+  if (const std::string kind = xml_value(xml, "field"); kind != "su3gauge")
+    throw FileError(path + ": <field> of ildg-format", "su3gauge", kind.empty() ? "none" : "'" + kind + "'");
   const Precision precision = precision_of(path, xml_value(xml, "precision"));
   if (field.bytes_per_site != 0 && precision != field.precision)
     throw FileError(path + ": two descriptions of the precision differ", to_string(field.precision),
@@ -128,40 +129,6 @@ void read_ildg_format(const std::string& path, const std::string& xml, ScidacFil
 }
 
 }  // namespace
-
-std::string xml_value(const std::string& xml, const std::string& tag) {
-  for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
-    const std::size_t after = xml.find_first_of("<> \t\r\n", at + 1);
-    if (after == std::string::npos) return "";
-    const std::string name = xml.substr(at + 1, after - at - 1);
-    if (name.substr(name.find(':') + 1) != tag || name.starts_with('/')) continue;
-    const std::size_t open = xml.find('>', after), close = xml.find("</" + name, after);
-    if (open == std::string::npos || close == std::string::npos || close < open) return "";
-    const std::string inside = xml.substr(open + 1, close - open - 1);
-    const auto first = inside.find_first_not_of(" \t\r\n");
-    return first == std::string::npos ? "" : inside.substr(first, inside.find_last_not_of(" \t\r\n") - first + 1);
-  }
-  return "";
-}
-
-std::string xml_tagged(const std::string& tag, const std::string& value) {
-  return "<" + tag + ">" + value + "</" + tag + ">";
-}
-
-std::string xml_escaped(const std::string& text) {
-  std::string escaped;
-  for (const char c : utf8_text(text)) {
-    if (c == '&')
-      escaped += "&amp;";
-    else if (c == '<')
-      escaped += "&lt;";
-    else if (c == '>')
-      escaped += "&gt;";
-    else
-      escaped += c;
-  }
-  return escaped;
-}
 
 std::string qdp_datatype(const std::string& object, Precision precision) {
   return std::string("QDP_") + (precision == Precision::fp64 ? "D" : "F") + "3_" + object;
@@ -218,19 +185,23 @@ ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes, bool or
   ScidacFile scidac;
   scidac.trailing_bytes = contents.trailing_bytes;
   scidac.warnings = contents.warnings;
-  bool in_volumes = false;
+  bool in_volumes = false, sums_stand_in_front = false;
   ScidacField next;  // described, data not met yet
+  std::map<std::string, std::string> sums;
   for (const LimeRecord& record : contents.records) {
     if (record.type == "scidac-binary-data" || record.type == "ildg-binary-data") {
       next.data_offset = record.offset;
       next.data_bytes = record.bytes;
       next.number = scidac.fields.size();  // sources are counted, too
+      next.checksums = std::exchange(sums, {});
       scidac.fields.push_back(std::move(next));
       next = {};
       continue;
     }
     if (record.bytes > longest_text) continue;
     std::string text = file.read_text(record.offset, record.bytes);
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+      throw FileError(file.path() + ": record " + record.type, "text in UTF-8", "text in UTF-16");
     text.resize(text.find_last_not_of('\0') + 1);
     text = printable(text);
     scidac.texts.emplace(record.type, text);
@@ -245,13 +216,16 @@ ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes, bool or
       // Some writers put the numbers first: then this describes those that nothing has described.
       const bool behind = !scidac.is_ildg && scidac.fields.size() == 1 && scidac.fields[0].bytes_per_site == 0;
       read_ildg_format(file.path(), text, scidac, behind ? scidac.fields[0] : next);
-    } else if (record.type == "scidac-checksum" && !scidac.fields.empty()) {
-      for (const char* sum : {"suma", "sumb"}) scidac.fields.back().checksums[sum] = xml_value(text, sum);
+    } else if (record.type == "scidac-checksum") {
+      // Behind the numbers, but for some writers in front of them.
+      sums_stand_in_front = sums_stand_in_front || scidac.fields.empty();
+      auto& of_field = sums_stand_in_front ? sums : scidac.fields.back().checksums;
+      for (const char* sum : {"suma", "sumb"}) of_field[sum] = xml_value(text, sum);
     }
   }
   if (scidac.fields.empty())
     throw FileError(file.path() + ": LIME file", "a record scidac-binary-data or ildg-binary-data",
-                    std::to_string(contents.records.size()) + " records without one" +
+                    "records " + contents.types() +
                         (contents.trailing_bytes > 0 ? ", and bytes that are no record from byte " +
                                                            std::to_string(file.size() - contents.trailing_bytes) + " on"
                                                      : ""));

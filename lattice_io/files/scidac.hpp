@@ -93,14 +93,4 @@ std::string end_scidac_field(const NewScidacFile& file, const std::map<std::stri
 // "QDP_F3_ColorMatrix" for "ColorMatrix" in fp32.
 std::string qdp_datatype(const std::string& object, Precision precision);
 
-inline const std::string xml_start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
-// <tag>value</tag>
-std::string xml_tagged(const std::string& tag, const std::string& value);
-// `text` with the characters that XML reserves written as entities.
-std::string xml_escaped(const std::string& text);
-
-// The text between <tag ...> and </tag>, blanks trimmed; "" if there is none. A prefix of a namespace, as in <i:tag>,
-// does not count.
-std::string xml_value(const std::string& xml, const std::string& tag);
-
 }  // namespace staghorn

@@ -35,7 +35,7 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
                          const std::optional<Extents>& lattice) {
   const PosixFile file = PosixFile::open_to_read(path);
   refuse_foreign_content(file, known_formats);
-  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
+  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 64));
   if (start.size() < 16)
     throw FileError(path, "a gauge configuration",
                     "a file of " + std::to_string(start.size()) + " bytes, " + first_bytes(file));
@@ -51,7 +51,8 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
   if (dataset) throw Error("dataset", "an HDF5 file, in which it is the name of the links", path);
   if (start.starts_with(npy_magic)) return read_npy_gauge_header(file);
   if (big == lime_magic) return read_lime_gauge_header(file, lattice);
-  if (start.rfind("BEGIN_HEADER", 0) == 0) return read_nersc_header(file);
+  if (start.substr(std::min(start.find_first_not_of(" \t\r\n"), start.size())).starts_with("BEGIN_HEADER"))
+    return read_nersc_header(file);
   if (big == 20103 || little == 20103) return read_milc_header(file);
   for (const std::uint32_t older : {53546u, 59354u})
     if (big == older || little == older)

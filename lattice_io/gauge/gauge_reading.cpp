@@ -28,14 +28,17 @@ double tolerance_of(const GaugeHeader& header) {
 // of HDF5 is a double, whatever few digits show it.
 // The numbers of a file have a decimal point in every locale, so that neither printf nor strtod will do.
 ChecksumResult compare_number(const std::string& stored, double computed, double tolerance, bool digits_count) {
-  const auto point = stored.find('.');
-  const auto exponent = stored.find_first_of("eE");
+  std::string text = stored;
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');  // of Fortran
+  const auto point = text.find('.');
+  const auto exponent = text.find_first_of("eE");
   if (digits_count && exponent == std::string::npos) {
-    const auto digits = point == std::string::npos ? 0 : stored.size() - point - 1;
+    const auto digits = point == std::string::npos ? 0 : text.size() - point - 1;
     tolerance = std::max(tolerance, 0.6 * std::pow(10.0, -double(digits)));
   }
   double value = 0;
-  const char *begin = stored.data() + stored.starts_with('+'), *end = stored.data() + stored.size();
+  const char *begin = text.data() + text.starts_with('+'), *end = text.data() + text.size();
   const auto [stopped, failure] = std::from_chars(begin, end, value);
   const bool is_number = failure == std::errc() && stopped == end;
   return {stored, fixed_digits(computed, 12), is_number && std::abs(value - computed) <= tolerance};

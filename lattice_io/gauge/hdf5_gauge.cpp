@@ -57,6 +57,15 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& n
   header.fields = dataset.attributes;
   for (const char* name : {"suma", "sumb", "plaquette"})
     if (dataset.attributes.count(name)) header.checksums[name] = dataset.attributes.at(name);
+  const bool fits_both = shape[0] == 4 && header.checksums.empty();
+  if (fits_both && std::all_of(shape.begin(), shape.begin() + 4, [](std::int64_t extent) { return extent == 4; }))
+    throw FileError(path + ": shape of dataset " + name + " without suma or plaquette", "one that fits a single order",
+                    shape_text(shape) +
+                        ", which fits U[T, Z, Y, X, mu, 3, 3] and PyQUDA's U[mu, T, Z, Y, X, 3, 3]; "
+                        "staghorn.write_gauge(path, array, order=\"lex\") or order=\"pyquda\" in Python says which");
+  if (fits_both)
+    header.warnings.push_back("shape " + shape_text(shape) +
+                              " is read as U[T, Z, Y, X, mu, 3, 3], and fits PyQUDA's U[mu, T, Z, Y, X, 3, 3] too");
   if (!header.checksums.count("plaquette"))
     header.warnings.push_back("dataset " + name + " has no attribute plaquette to compare with");
   if (header.data_offset >= 0) require_complete(PosixFile::open_to_read(path), header);

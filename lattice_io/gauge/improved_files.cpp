@@ -6,6 +6,7 @@
 
 #include "dirac/gauge/link_pair.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/xml_text.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/scidac.hpp"
 

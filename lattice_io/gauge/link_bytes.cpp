@@ -1,5 +1,6 @@
 #include "lattice_io/gauge/link_bytes.hpp"
 
+#include <cmath>
 #include <vector>
 
 #include "lattice_io/files/byte_order.hpp"
@@ -52,6 +53,20 @@ void unpack_links(const GaugeHeader& header, int block, std::span<const std::byt
   const auto [first, n] = reals_of(header.order, block);
   for (; from != end; ++sites, from += n * bytes_per_real(header.precision))
     decode_reals(from, n, header.precision, header.big_endian, doubles_of(*sites) + first);
+}
+
+void find_byte_order(const PosixFile& file, GaugeHeader& header, const std::string& said) {
+  std::byte bytes[48]{};
+  file.read(header.data_offset, std::span(bytes).first(std::size_t(6 * bytes_per_real(header.precision))));
+  const auto is_normal = [&](bool big_endian) {
+    double row[6], norm2 = 0;
+    decode_reals(bytes, 6, header.precision, big_endian, row);
+    for (const double real : row) norm2 += real * real;
+    return std::abs(norm2 - 1) < 1e-2;
+  };
+  if (is_normal(header.big_endian) || !is_normal(!header.big_endian)) return;
+  header.big_endian = !header.big_endian;
+  header.warnings.push_back(said + ", but the links are " + (header.big_endian ? "big-endian" : "little-endian"));
 }
 
 void pack_links(const GaugeHeader& header, int block, const Links* sites, std::span<std::byte> bytes) {

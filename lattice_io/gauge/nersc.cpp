@@ -4,17 +4,17 @@
 //
 // DATATYPE = 4D_SU3_GAUGE stores the first two rows (the third is the conjugate of their cross product),
 // 4D_SU3_GAUGE_3x3 all three. By the archive's rule FLOATING_POINT without BIG or LITTLE means big-endian, but some
-// files have the order of the machine that wrote them. The first stored row tells: it has norm one in only one order.
-// This file says which header entries are verified (checksum_keys, observable_keys); gauge_reading.cpp compares them.
+// files have the order of the machine that wrote them, whatever they say. The first stored row tells: it has norm one
+// in only one order. This file says which header entries are verified (checksum_keys, observable_keys);
+// gauge_reading.cpp compares them.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
 
 #include "halo/watch/error.hpp"
-#include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/gauge/link_bytes.hpp"
 
 namespace staghorn {
 
@@ -37,15 +37,24 @@ std::string trimmed(const std::string& text) {
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
 }
 
-// Where the line END_HEADER begins, in front of its line end, and where the line behind it begins; npos where there is
-// none. Editors and Windows leave blanks or a carriage return at the end of a line.
-std::pair<std::size_t, std::size_t> end_of_header(const std::string& text) {
-  const std::string mark = "\nEND_HEADER";
+// Where a header ends: its last entry, and where the links begin; npos where there is no line END_HEADER.
+struct HeaderEnd {
+  std::size_t entries = std::string::npos, links = 0;
+  char line_end = '\n';
+};
+
+// Editors and Windows leave blanks or a carriage return at the end of a line; lines of old Macintoshes end with a
+// carriage return alone, and then the next byte is the first of the links, whatever it is.
+HeaderEnd end_of_header(const std::string& text) {
+  HeaderEnd end;
+  const auto first_end = text.find_first_of("\r\n", text.find("BEGIN_HEADER"));
+  if (first_end != std::string::npos && text[first_end] == '\r' && text[first_end + 1] != '\n') end.line_end = '\r';
+  const std::string mark = end.line_end + std::string("END_HEADER"), blanks = end.line_end == '\n' ? " \t\r" : " \t";
   for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
-    const auto behind = text.find_first_not_of(" \t\r", at + mark.size());
-    if (behind != std::string::npos && text[behind] == '\n') return {at, behind + 1};
+    const auto behind = text.find_first_not_of(blanks, at + mark.size());
+    if (behind != std::string::npos && text[behind] == end.line_end) return {at, behind + 1, end.line_end};
   }
-  return {std::string::npos, 0};
+  return end;
 }
 
 std::string required(const GaugeHeader& header, const std::string& key) {
@@ -80,16 +89,6 @@ int extent(const GaugeHeader& header, const std::string& key) {
   return int(whole_number(header.path + ": " + key, required(header, key), 0, 1 << 20));
 }
 
-// Whether the first stored row of links looks like a row of a unitary matrix in this byte order.
-bool first_row_is_normal(const PosixFile& file, const GaugeHeader& header, bool big_endian) {
-  std::byte bytes[48]{};
-  double row[6], norm2 = 0;
-  file.read(header.data_offset, std::span(bytes).first(std::size_t(6 * bytes_per_real(header.precision))));
-  decode_reals(bytes, 6, header.precision, big_endian, row);
-  for (const double real : row) norm2 += real * real;
-  return std::abs(norm2 - 1) < 1e-2;
-}
-
 void set_floating_point(const PosixFile& file, GaugeHeader& header) {
   const std::string type = required(header, "FLOATING_POINT");
   const std::string order = type.size() > 6 ? type.substr(6) : "";
@@ -102,10 +101,7 @@ void set_floating_point(const PosixFile& file, GaugeHeader& header) {
     throw FileError(header.path + ": FLOATING_POINT", "IEEE32 or IEEE64, and BIG, LITTLE or nothing behind it", type);
   header.big_endian = order != "LITTLE";
   require_complete(file, header);
-  if (order == "" && !first_row_is_normal(file, header, true) && first_row_is_normal(file, header, false)) {
-    header.big_endian = false;
-    header.warnings.push_back("FLOATING_POINT = " + type + " does not say LITTLE, but the links are little-endian");
-  }
+  find_byte_order(file, header, "FLOATING_POINT = " + type + (order == "" ? " does not say LITTLE" : ""));
 }
 
 class NerscFrame : public GaugeFrame {
@@ -169,13 +165,13 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   header.path = file.path();
   header.format = GaugeFormat::nersc;
   const std::string text = file.read_text(0, std::min(file.size(), longest_header));
-  const auto [end, data] = end_of_header(text);
+  const auto [end, data, line_end_character] = end_of_header(text);
   if (end == std::string::npos)
     throw FileError(file.path() + ": NERSC header",
                     "a line END_HEADER within " + std::to_string(longest_header) + " bytes", "none");
   header.data_offset = std::int64_t(data);
   for (std::size_t at = 0; at < end;) {
-    const auto line_end = text.find('\n', at);
+    const auto line_end = text.find(line_end_character, at);
     const std::string line = printable(text.substr(at, line_end - at));
     const auto equals = line.find('=');
     if (equals != std::string::npos) header.fields[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));

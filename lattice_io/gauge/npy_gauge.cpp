@@ -50,6 +50,9 @@ GaugeHeader read_npy_gauge_header(const PosixFile& file) {
   header.fields["shape"] = shape_text(shape);
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(shape[4 - mu]);
   require_usable_extents(file.path(), header.extents);
+  if (shape[4] == 4)
+    header.warnings.push_back("shape " + shape_text(shape) +
+                              " is read as U[mu, T, Z, Y, X, 3, 3], and fits U[T, Z, Y, X, mu, 3, 3] too");
   return header;
 }
 

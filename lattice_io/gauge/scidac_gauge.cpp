@@ -3,8 +3,10 @@
 // ILDG is SciDAC's record with two more in front of the data (ildg-format, ildg-data-lfn) and another name for the
 // data. [ILDG Binary File Format, rev. 1.1, 2005]
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/xml_text.hpp"
 #include "lattice_io/files/scidac.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/gauge/link_bytes.hpp"
 
 namespace staghorn {
 
@@ -92,6 +94,7 @@ GaugeHeader read_lime_gauge_header(const PosixFile& file, const std::optional<Ex
         std::to_string(field.data_bytes) + " bytes");
   header.checksums = field.checksums;
   header.warnings = scidac.warnings;
+  if (!field.volumes) find_byte_order(file, header, "LIME has big-endian numbers");
   if (scidac.fields.size() > 1)
     header.warnings.push_back("the file holds " + std::to_string(scidac.fields.size()) + " fields; the first is used");
   if (scidac.trailing_bytes > 0)

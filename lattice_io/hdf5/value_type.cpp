@@ -1,6 +1,8 @@
 #include "lattice_io/hdf5/value_type.hpp"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
 
 #include "halo/watch/error.hpp"
@@ -45,7 +47,10 @@ Hdf5Type read_real(MetadataBytes& bytes, Hdf5Type type, std::uint64_t flags) {
 
 Hdf5Type read_any(MetadataBytes& bytes, int depth);
 
-// {r, i} of two reals of one kind, side by side.
+// The real and the imaginary part of a complex number, as h5py and others call them.
+constexpr std::array<std::string_view, 2> parts[] = {{"r", "i"}, {"re", "im"}, {"real", "imag"}};
+
+// Two reals of one kind with such names, side by side.
 Hdf5Type read_compound(MetadataBytes& bytes, Hdf5Type type, std::uint64_t version, std::uint64_t flags, int depth) {
   const std::uint64_t n_members = flags & 0xffff;
   std::vector<std::pair<std::string, std::uint64_t>> places;
@@ -68,7 +73,9 @@ Hdf5Type read_compound(MetadataBytes& bytes, Hdf5Type type, std::uint64_t versio
   if (n_members != 2 || members[0].kind != Hdf5Type::Kind::real || members[1].kind != Hdf5Type::Kind::real) return type;
   const std::uint64_t half = members[0].bytes;
   if (members[1].bytes != half || members[1].big_endian != members[0].big_endian || type.bytes != 2 * half ||
-      places[0] != std::pair(std::string("r"), std::uint64_t{0}) || places[1] != std::pair(std::string("i"), half))
+      places[0].second != 0 || places[1].second != half ||
+      std::none_of(std::begin(parts), std::end(parts),
+                   [&](const auto& names) { return places[0].first == names[0] && places[1].first == names[1]; }))
     return type;
   type.kind = Hdf5Type::Kind::complex;
   type.big_endian = members[0].big_endian;

@@ -2,6 +2,7 @@
 #include <optional>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/xml_text.hpp"
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/scidac.hpp"
 #include "lattice_io/files/site_slabs.hpp"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .files import write_vectors as write_vectors
     from .gauge import Gauge as Gauge
     from .gauge import GaugeInfo as GaugeInfo
-    from .page import html_report as html_report
+    from .plot.page import html_report as html_report
     from .paths import file_name as file_name
     from .plot import plot_residuals as plot_residuals
     from .plot import residual_plot as residual_plot
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     __version__: str
 
 # Name -> the module that has it.
-_HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page", "file_name": "paths",
+_HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "plot.page", "file_name": "paths",
           "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns", "certify": "certificates", "smooth": "smoothing",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
           **dict.fromkeys(("generate", "read_vectors", "write_gauge", "write_vectors"), "files"),

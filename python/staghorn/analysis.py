@@ -14,9 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import checked
 from .errors import Error
 
 Numbers = NDArray[np.float64]
+
+
+def _reals(name: str, values: ArrayLike) -> Numbers:
+    if np.iscomplexobj(values) or np.ndim(values) == 0:
+        raise Error(f"{name}: expected a list of real numbers, found {np.ndim(values)} axes of {np.asarray(values).dtype}", "argument")
+    return np.asarray(values, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -27,13 +34,14 @@ class Estimate:
     error: Numbers
 
 
+@checked
 def jackknife(samples: ArrayLike, function: Callable[[Numbers], Any] = lambda mean: mean) -> Estimate:
     """function(mean of the samples), with the error of leaving out one sample after the other.
 
     samples[n, ...]. error^2 = (n - 1) / n sum_k (f_k - mean of f)^2, f_k without sample k  [Efron, SIAM 1982]. Raises Error.
     """
-    values = np.asarray(samples, dtype=np.float64)
-    if values.ndim == 0 or len(values) == 0:
+    values = _reals("samples", samples)
+    if len(values) == 0:
         raise Error("samples: expected one sample at least, found none", "argument")
     n = len(values)
     value = np.asarray(function(values.mean(axis=0)), dtype=np.float64)
@@ -45,13 +53,15 @@ def jackknife(samples: ArrayLike, function: Callable[[Numbers], Any] = lambda me
     return Estimate(value, np.sqrt((n - 1) / n * (spread**2).sum(axis=0)))
 
 
+@checked
 def folded(correlator: ArrayLike) -> Numbers:
     """(C(t) + C(T - t)) / 2 for t = 0 ... T/2, along the last axis."""
-    c = np.asarray(correlator, dtype=np.float64)
+    c = _reals("correlator", correlator)
     mirrored = np.roll(c[..., ::-1], 1, axis=-1)
     return np.asarray((c + mirrored)[..., : c.shape[-1] // 2 + 1] / 2)
 
 
+@checked
 def effective_mass(correlator: ArrayLike) -> Numbers:
     """The mass m(t), t = 1 ... T/2 - 1, of cosh: cosh m(t) = (C(t-1) + C(t+1)) / (2 C(t)), from the folded correlator. NaN where
     there is none."""
@@ -76,10 +86,11 @@ class Mass:
         return f"{self.value:.4f} +- {self.error:.4f} ({self.n_samples} samples, t = {self.first} to {self.last})"
 
 
+@checked
 def pion_mass(correlators: ArrayLike, first: int, last: int) -> Mass:
     """The mean of effective masses over first <= t <= last, each weighted by its jackknife error, with the jackknife error of the
     whole. correlators[sample, t] or [t]. Raises Error where a slice of the plateau has no effective mass."""
-    samples = np.atleast_2d(np.asarray(correlators, dtype=np.float64))
+    samples = np.atleast_2d(_reals("correlators", correlators))
     half = samples.shape[-1] // 2
     if not 1 <= first <= last <= half - 1:
         raise Error(f"first, last: expected 1 <= first <= last <= {half - 1}, found {first} and {last}", "argument")

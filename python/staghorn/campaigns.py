@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import checked
 from .compiled_modules import loading
 from .errors import Error
 from .paths import PATHS, PathLike, file_name, read_json, shown
@@ -47,6 +48,7 @@ class Campaign(dict[str, Any]):
         return self.table or super().__str__()
 
     @classmethod
+    @checked
     def read(cls, path: PathLike) -> Campaign:
         """The report in a file. Raises Error where it is of another kind."""
         found = cls(read_json(path, "the report of several configurations"))
@@ -68,10 +70,12 @@ class Campaign(dict[str, Any]):
         """The configurations that are certified, in the order of the arrays."""
         return [file_name(part["gauge"]) for part in self["configurations"] if part["outcome"] == "certified"]
 
+    @checked
     def correlators(self, mass: float, source: str) -> Numbers:
         """C(t) = sum_x |G(x, t)|^2 of a point or wall source with all colours, [configuration, t]. Raises Error."""
         return self._observable("pion_correlator", mass, source, lambda found: found)
 
+    @checked
     def condensates(self, mass: float, source: str) -> Numbers:
         """Re <eta, M^-1 eta> / V of a noise source, [configuration, vector]; its mean estimates Tr M^-1 / V. Raises Error."""
         return self._observable("condensate", mass, source, lambda found: found["values"])
@@ -88,6 +92,7 @@ class Campaign(dict[str, Any]):
         return np.array([values(one) for one in found], dtype=np.float64)
 
 
+@checked
 def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, source: str | None = None, *,
              output: PathLike | None = None, report: PathLike | None = None, results: PathLike | None = None,
              force: bool = False, stop_at_failure: bool = False,

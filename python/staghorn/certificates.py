@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import checked
 from .compiled_modules import loading
 from .errors import Error
 from .options import OPERATOR_OPTIONS, explain_options, option_texts
@@ -23,7 +24,8 @@ _OF_SOLVES = ("precision", "links", "sloppy", "sloppy_links", "fat_links", "naik
 CERTIFY_OPTIONS = {name: row for name, row in OPERATOR_OPTIONS.items() if name not in _OF_SOLVES}
 
 
-def certify(gauge: PathLike | ArrayLike | None, solution: PathLike | ArrayLike, source: str | ArrayLike = "point:0,0,0,0", *,
+@checked
+def certify(gauge: PathLike | ArrayLike | None, solution: PathLike | ArrayLike, source: str | PathLike | ArrayLike = "point:0,0,0,0", *,
             mass: float | None = None, system: str | None = None, phases: str = "cps", tolerance: float | None = None,
             any_convention: bool = False, search: bool = True, color: int | str = "all", noise_vectors: int = 1,
             order: str | None = None, **options: Any) -> dict[str, Any]:

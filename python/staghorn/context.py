@@ -160,7 +160,7 @@ class Context:
         x, y, z, t = self._local
         array = np.empty((t, z, y, x, 4, 3, 3), np.complex128)
         with verify_is_an_argument():
-            native.read_links(self._native, os.fsdecode(path), verify, native.Links(native.ORDERS["lex"]), [array.ctypes.data])
+            native.read_links(self._native, os.fsdecode(path), bool(verify), native.Links(native.ORDERS["lex"]), [array.ctypes.data])
         return array
 
     @collective
@@ -205,7 +205,7 @@ class Context:
 
 
 def _four(name: str, values: Sequence[int]) -> Extents:
-    if len(values) != 4 or not all(isinstance(n, (int, np.integer)) for n in values):
+    if len(values) != 4:
         raise Error(f"{name}: expected four whole numbers x, y, z, t, found {values!r}", "argument")
     x, y, z, t = map(int, values)
     return x, y, z, t

@@ -45,6 +45,10 @@ class ArgumentError(Error, ValueError):
     """An argument makes no sense."""
 
 
+class WrongTypeError(ArgumentError, TypeError):
+    """An argument is of a type that makes no sense there."""
+
+
 class LayoutError(Error, ValueError):
     """Extents, grid, ranks, shapes or strides do not fit together."""
 

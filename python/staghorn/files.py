@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .arguments import checked
 from .compiled_modules import loading
 from .errors import Error, verify_is_an_argument
 from .paths import PathLike
@@ -19,6 +20,7 @@ with loading():
 __all__ = ["generate", "read_gauge", "read_vectors", "write_gauge", "write_vectors"]
 
 
+@checked
 def write_gauge(path: PathLike, links: ArrayLike, *, format: str | None = None, precision: str | None = None,
                 force: bool = False, order: str | None = None) -> None:
     """Writes U[T, Z, Y, X, mu, 3, 3] with every checksum that the format has.
@@ -31,6 +33,7 @@ def write_gauge(path: PathLike, links: ArrayLike, *, format: str | None = None, 
     _native.write_gauge(os.fsdecode(path), links_array(links, order), format, precision, force)
 
 
+@checked
 def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | None = None, sweeps: int = 0, seed: int = 1,
              start: PathLike = "hot", overrelaxation: int = 4, save_every: int = 0,
              save_as: PathLike | None = None, output: PathLike | None = None,
@@ -60,6 +63,7 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | 
                             None if output is None else os.fsdecode(output), format, precision, device, bool(force))
 
 
+@checked
 def read_vectors(path: PathLike, verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
     """The colour vectors v[n, T, Z, Y, X, 3] of a file in complex128, and what the file says of them.
 
@@ -68,9 +72,10 @@ def read_vectors(path: PathLike, verify: bool = True) -> tuple[ComplexArray, dic
     a vector of zeros; without it the mismatch is only listed, and `fault` says what is wrong with the numbers.
     """
     with verify_is_an_argument():
-        return _native.read_vectors(os.fsdecode(path), verify)
+        return _native.read_vectors(os.fsdecode(path), bool(verify))
 
 
+@checked
 def write_vectors(path: PathLike, vectors: ArrayLike, *, name: str = "source", format: str | None = None,
                   precision: str | None = None, force: bool = False) -> None:
     """Writes v[n, T, Z, Y, X, 3] or v[T, Z, Y, X, 3], as a source that a solve reads.

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import check_argument
 from .compiled_modules import loading
 from .errors import Error, choice
 from .fields import OLD_VECTOR_ORDERS, VECTOR_ORDERS, Array, Fields, SupportsDLPack, check_alike, check_writable, new_array, order_of, vector_shape
@@ -183,7 +184,7 @@ class Gauge:
         x, solutions = self._output("out", out, source, b, order, zero=options.get("system", "full") != "full")
         hops = self._output("dx", dx, source, b, order)[1].addresses if dx is not None else []
         with Shown(progress) as shown:
-            request = native.Request(words(options), sign, halved, stop_on, guess)
+            request = native.Request(words(options), sign, bool(halved), stop_on, guess)
             status, results = native.solve(self._native, request, layout, b.addresses, solutions.addresses, hops, shown.function)
             return x, shown.ended(self._report(status, results))
 
@@ -366,13 +367,12 @@ def _asked(mass: float | None, source: Any, options: dict[str, Any]) -> dict[str
     if ("sources" in options) == (source is not None):
         raise Error(f"source: expected one, or None with `sources`, found {'both' if source is not None else 'none'}", "argument")
     if mass is not None:
-        if isinstance(mass, (str, bytes)) or np.ndim(mass) != 0:
-            raise TypeError(f"mass: expected a number, found {mass!r}{'; several are `masses`' if np.ndim(mass) else ''}")
         options["mass"] = float(mass)
     return options
 
 
 def _as_guess(guess: Any, n: int, shape: tuple[int, ...]) -> ComplexArray:
+    check_argument("guess", guess, "ArrayLike")
     array = np.asarray(guess, np.complex128)
     if array.shape not in (shape, (n, *shape)) or n != 1 and array.shape == shape:
         raise Error(f"guess: expected shape {(n, *shape)}, found {array.shape}", "layout")

@@ -7,6 +7,7 @@ import os
 import re
 from typing import Any, Union
 
+from .arguments import checked
 from .errors import Error
 
 PathLike = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -18,6 +19,7 @@ def shown(path: PathLike) -> str:
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
+@checked
 def file_name(text: str) -> str:
     r"""The name of a file that a report has as `text`, as `open` takes it: \xNN becomes the byte."""
     return os.fsdecode(re.sub(rb"\\x([0-9a-f]{2})", lambda found: bytes.fromhex(found[1].decode()), text.encode("utf-8")))

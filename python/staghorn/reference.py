@@ -91,8 +91,8 @@ class StaggeredOperator:
             self.links[(*last, mu)] *= unit_phase(theta)
 
     def d(self, v: np.ndarray) -> np.ndarray:
-        """D v."""
-        out = np.zeros_like(v, dtype=complex)
+        """D v, in the precision of v where that is more than double."""
+        out = np.zeros_like(v, dtype=np.result_type(v, complex))
         for mu in range(4):
             u = self.links[..., mu, :, :]
             out += np.einsum("...ij,...j->...i", u, shifted(v, mu, +1))

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .arguments import checked
 from .errors import Error
 from .paths import PathLike, read_json, shown
 
@@ -150,8 +151,11 @@ class Report(dict[str, Any]):
         return json.dumps(self, indent=2)
 
     @classmethod
+    @checked
     def from_dict(cls, report: Mapping[str, Any]) -> Report:
-        """From the dict of its JSON."""
+        """From the dict of its JSON. Raises Error where it is none."""
+        if "outcome" not in report:
+            raise Error(f"report: expected the dict of a report, found one of {', '.join(map(repr, report)) or 'nothing'}", "argument")
         parts: dict[str, Any] = {
             "rhs": [_made(Rhs, rhs) for rhs in report.get("rhs", [])],
             "spectrum": _made(Spectrum, report["spectrum"]) if report.get("spectrum") else None,
@@ -166,6 +170,7 @@ class Report(dict[str, Any]):
         return made
 
     @classmethod
+    @checked
     def read(cls, path: PathLike) -> Report:
         """From a JSON file of `staghorn solve --report`."""
         found = read_json(path, "a report in JSON")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .arguments import checked
 from .compiled_modules import loading
 from .context import Context
 from .errors import Error, verify_is_an_argument
@@ -27,6 +28,7 @@ ComplexArray = NDArray[np.complex128]
 version: str = _native.version
 
 
+@checked
 def read_gauge(path: PathLike, verify: bool = True,
                dataset: str | None = None, kyu: tuple[int, int, int, int] | None = None,
                lattice: tuple[int, int, int, int] | None = None) -> tuple[ComplexArray, dict[str, Any]]:
@@ -40,7 +42,7 @@ def read_gauge(path: PathLike, verify: bool = True,
     same for a file of LIME with nothing but the numbers of ILDG.
     """
     with verify_is_an_argument():
-        return _native.read_gauge(os.fsdecode(path), verify, dataset, kyu, lattice)
+        return _native.read_gauge(os.fsdecode(path), bool(verify), dataset, kyu, lattice)
 
 
 class Session:
@@ -55,6 +57,7 @@ class Session:
     None stands for the default, True and False for on and off. `boundary` may be four numbers in units of pi.
     """
 
+    @checked
     def __init__(self, gauge: PathLike | ArrayLike | None = None, *, order: str | None = None, **options: Any) -> None:
         if "long" in options:
             old_name("long", "naik")
@@ -89,7 +92,8 @@ class Session:
         found = self._gauge.summary
         return {**found, "link_trace": complex(*found["link_trace"])}
 
-    def solve(self, mass: float | None, source: str | ArrayLike | None = None, *, guess: ArrayLike | None = None,
+    @checked
+    def solve(self, mass: float | None, source: str | PathLike | ArrayLike | None = None, *, guess: ArrayLike | None = None,
               progress: Progress | bool | None = None, **options: Any) -> tuple[ComplexArray, Report]:
         """As Gauge.solve, with any arrays of the host that become complex128.
 
@@ -110,12 +114,14 @@ class Session:
                 raise Error(f"source: expected lattice {'x'.join(map(str, self.lattice))}, found {'x'.join(map(str, found))}", "layout")
         return self._gauge._solve_as_program(mass, asked, guess, progress, options)
 
+    @checked
     def eigen(self, pairs: int, **options: Any) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """As Gauge.eigen."""
         return self._gauge.eigen(pairs, **options)
 
 
-def solve(gauge: PathLike | ArrayLike | None, mass: float | None, source: str | ArrayLike | None = None, *,
+@checked
+def solve(gauge: PathLike | ArrayLike | None, mass: float | None, source: str | PathLike | ArrayLike | None = None, *,
           guess: ArrayLike | None = None, progress: Progress | bool | None = None, order: str | None = None,
           **options: Any) -> tuple[ComplexArray, Report]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""

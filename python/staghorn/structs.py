@@ -33,7 +33,7 @@ def link_layout(order: str, phases: str, boundary_in_links: bool, dagger: bool, 
     factors = None if scale is None else [float(one) for one in scale]
     if factors is not None:
         _four("scale", factors)
-    return native.Links(native.ORDERS[order], choice("phases", phases, native.PHASES), boundary_in_links, dagger, float(coefficient),
+    return native.Links(native.ORDERS[order], choice("phases", phases, native.PHASES), bool(boundary_in_links), bool(dagger), float(coefficient),
                         factors)
 
 
@@ -44,7 +44,7 @@ def vector_layout(order: str, phases: str) -> native.Vectors:
 
 def old_name(old: str, new: str) -> None:
     """Warns of a word that has another one now."""
-    warnings.warn(f"{old} is the old name of {new}", DeprecationWarning, stacklevel=4)
+    warnings.warn(f"{old} is the old name of {new}", DeprecationWarning, stacklevel=5)
 
 
 def _four(name: str, values: Sequence[object]) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from .arguments import checked
 from .compiled_modules import loading
 from .errors import Error
 
@@ -23,13 +24,15 @@ R = TypeVar("R")
 def collective(method: Callable[P, R]) -> Callable[P, R]:
     """`method` of a Context or a Gauge, which enters the library once or more. If it raises before, the other ranks of the context,
     which are in the library or will be, raise too. Names and numbers of arguments that do not fit belong to that."""
+    with_checks = checked(method)
+
     @wraps(method)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         of: Any = args[0]
         context: native.Context = of._native if isinstance(of._native, native.Context) else of.context._native
         before = context.calls
         try:
-            return method(*args, **kwargs)
+            return with_checks(*args, **kwargs)
         except BaseException as error:  # an interrupt, too
             if context.calls == before:
                 kind, text = _told(error)
@@ -40,11 +43,13 @@ def collective(method: Callable[P, R]) -> Callable[P, R]:
 
 def made_together(init: Callable[P, None]) -> Callable[P, None]:
     """`__init__` of a Context, which calls `meet` before it enters the library. If it raises before, the others raise in `meet`."""
+    with_checks = checked(init)
+
     @wraps(init)
     def construct(*args: P.args, **kwargs: P.kwargs) -> None:
         made: Any = args[0]
         try:
-            init(*args, **kwargs)
+            with_checks(*args, **kwargs)
         except BaseException as error:
             if not made._met:
                 meet(kwargs.get("comm"), error)

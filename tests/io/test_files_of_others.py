@@ -47,6 +47,33 @@ def test_nersc_headers_end_with_blanks_or_carriage_returns(tail, links, read_lin
     assert inspect(path)["header"]["ENSEMBLE_ID"] == "a test"
 
 
+@pytest.mark.parametrize("first_byte", [b"", b"\n", b"\r", b" "])
+def test_nersc_headers_may_have_carriage_returns_alone(first_byte, links, read_links, rejected, tmp_path):
+    """The numbers begin right behind the last carriage return, whatever their first byte is."""
+    path, content = tmp_path / "links.nersc", formats.nersc_file(links, **FP64)
+    head, data = content.split(b"END_HEADER\n", 1)
+    head = head.replace(b"\n", b"\r") + b"END_HEADER\r"
+    path.write_bytes(head + data)
+    assert np.array_equal(read_links(path), links)
+    if first_byte:
+        path.write_bytes(head + first_byte + data[1:])
+        rejected(path, "nersc stored")
+
+
+@pytest.mark.parametrize("change", ["blanks in front", "0x", "decimal", "D", "other byte order"])
+def test_nersc_headers_as_other_programs_write_them(change, links, read_links, inspect, tmp_path):
+    path, content = tmp_path / "links.nersc", formats.nersc_file(links, **FP64)
+    stored = content.split(b"\nCHECKSUM = ")[1].split(b"\n")[0].strip()
+    plaquette = content.split(b"\nPLAQUETTE = ")[1].split(b"\n")[0].strip()
+    path.write_bytes({"blanks in front": b"\n  " + content, "0x": content.replace(stored, b"0x" + stored.upper(), 1),
+                      "decimal": content.replace(stored, str(int(stored, 16)).encode(), 1),
+                      "D": content.replace(plaquette, plaquette + b"D+00", 1),
+                      "other byte order": content.replace(b"IEEE64BIG", b"IEEE64LITTLE", 1)}[change])
+    assert np.array_equal(read_links(path), links)
+    warnings = inspect(path)["warnings"]
+    assert warnings == (["FLOATING_POINT = IEEE64LITTLE, but the links are big-endian"] if change == "other byte order" else [])
+
+
 def test_a_nersc_header_whose_end_is_no_line_is_refused(links, rejected, tmp_path):
     path = tmp_path / "links.nersc"
     path.write_bytes(formats.nersc_file(links, **FP64).replace(b"END_HEADER\n", b"END_HEADERS\n", 1))
@@ -103,6 +130,18 @@ def test_checksums_may_be_integers(kind, links, read_links, rejected, tmp_path):
     rejected(path, "suma stored 00000005")
 
 
+@pytest.mark.parametrize("parts", ["re im", "real imag", "x y"])
+def test_complex_numbers_may_have_other_names(parts, links, read_links, rejected, tmp_path):
+    path, first, second = tmp_path / "links.h5", *parts.split()
+    with h5py.File(path, "w") as file:
+        file["links"] = links.view([(first, "<f8"), (second, "<f8")])
+        file["links"].attrs.update(formats.h5py_checksums(links))
+    if first == "x":
+        rejected(path, "expected complex numbers")
+    else:
+        assert np.array_equal(read_links(path), links)
+
+
 def ildg_parts(links, bits=64):
     return {kind: data for kind, _, data in formats.lime_records(formats.ildg_file(links, bits))}
 
@@ -118,6 +157,72 @@ def test_ildg_data_may_stand_before_what_describes_them(bits, links, read_links,
     kinds = ["ildg-binary-data", "ildg-format", "scidac-checksum"]
     path.write_bytes(b"".join(record(kind, parts[kind]) for kind in kinds))
     assert np.array_equal(read_links(path), links if bits == 64 else links.astype(np.complex64))
+
+
+@pytest.mark.parametrize("kinds", ["ildg-format scidac-checksum ildg-binary-data", "scidac-checksum ildg-format ildg-binary-data",
+                                   "scidac-checksum ildg-binary-data ildg-format"])
+def test_the_checksum_of_lime_may_stand_before_the_data(kinds, links, read_links, rejected, tmp_path):
+    parts, path = ildg_parts(links), tmp_path / "links.ildg"
+    path.write_bytes(b"".join(record(kind, parts[kind]) for kind in kinds.split()))
+    assert np.array_equal(read_links(path), links)
+    parts["ildg-binary-data"] = parts["ildg-binary-data"][:-1] + b"\1"
+    path.write_bytes(b"".join(record(kind, parts[kind]) for kind in kinds.split()))
+    rejected(path, "suma stored")
+
+
+def test_checksums_in_front_of_many_fields_belong_to_what_follows(staghorn, small_gauge, expect_error, tmp_path):
+    """Each record of a file of several vectors has its checksum between its description and its numbers."""
+    vectors = np.random.default_rng(1).normal(size=(2, 10, 8, 6, 4, 3)) + 0j
+    records = [one for vector in vectors for one in formats.lime_records(formats.scidac_vector_file(vector, 64))]
+    kinds = [kind for kind, _, _ in records]
+    order = [k for half in (0, len(kinds) // 2) for k in [*range(half, half + len(kinds) // 2 - 2), half + len(kinds) // 2 - 1, half + len(kinds) // 2 - 2]]
+    assert [kinds[k] for k in order][-2:] == ["scidac-checksum", "scidac-binary-data"]
+    path = tmp_path / "b.scidac"
+    path.write_bytes(b"".join(formats.lime_record(records[k][0], records[k][2]) for k in order if k < len(kinds) // 2 or "file-xml" not in records[k][0]))
+    found, _ = sh.read_vectors(path)
+    assert np.array_equal(found, vectors)
+
+
+XML = {"comment": ("<field>", "<!-- <field>su4gauge</field> --><field>"), "comment inside": ("su3gauge", "<!-- a > b -->su3gauge<!---->"),
+       "CDATA": ("su3gauge", "<![CDATA[su3gauge]]>"), "number": ("su3gauge", "su&#51;g&#x61;uge"), "named": ("<field>", "<note>&lt;field&gt;su4</note><field>"),
+       "attribute": ("<field>", "<field note=\"a>b\" other='<field>su4</field>'>"), "empty": ("<field>", "<note/><field>"),
+       "instruction": ("<field>", "<?x <field>su4</field> ?><field>"), "blank": ("</field>", "</field >"),
+       "doctype": ("<ildgFormat", '<!DOCTYPE ildgFormat [<!ENTITY a "<field>">]><ildgFormat')}
+
+
+@pytest.mark.parametrize("change", XML)
+def test_xml_is_read_as_xml(change, links, read_links, tmp_path):
+    parts, path = ildg_parts(links), tmp_path / "links.ildg"
+    old, new = XML[change]
+    parts["ildg-format"] = parts["ildg-format"].decode().replace(old, new, 1)
+    parts["scidac-checksum"] = b"<!-- <suma>0</suma> -->" + parts["scidac-checksum"]
+    path.write_bytes(b"".join(record(kind, parts[kind]) for kind in ("ildg-format", "ildg-binary-data", "scidac-checksum")))
+    assert np.array_equal(read_links(path), links)
+
+
+def test_lime_that_is_no_ildg_is_called_by_what_it_is(links, rejected, tmp_path):
+    parts, path = ildg_parts(links), tmp_path / "links.ildg"
+    head, data, sums = (record(kind, parts[kind]) for kind in ("ildg-format", "ildg-binary-data", "scidac-checksum"))
+    path.write_bytes(head + record("ILDG-data", parts["ildg-binary-data"]) + sums)
+    rejected(path, "ildg-binary-data", "found records ildg-format, ILDG-data, scidac-checksum")
+    path.write_bytes(record("ildg-format", parts["ildg-format"].decode().encode("utf-16")) + data + sums)
+    rejected(path, "ildg-format", "text in UTF-16")
+    path.write_bytes(record("ildg-format", parts["ildg-format"].replace(b"field>", b"Field>")) + data + sums)
+    rejected(path, "<field> of ildg-format: expected su3gauge, found none")
+    path.write_bytes(bytes(8) + head + data + sums)
+    rejected(path, "found LIME records from byte 8 on")
+    path.write_bytes((head + data + sums)[:100])
+    rejected(path, "is truncated", "144 bytes")
+
+
+def test_lime_with_little_endian_numbers_is_read_where_its_checksum_is_right(links, read_links, inspect, tmp_path):
+    parts, path = ildg_parts(links), tmp_path / "links.ildg"
+    data = np.frombuffer(parts["ildg-binary-data"], ">f8").astype("<f8").tobytes()
+    suma, sumb = formats.scidac_checksums(data, 576)
+    sums = f"<scidacChecksum><suma>{suma}</suma><sumb>{sumb:x}</sumb></scidacChecksum>"  # one of them in decimal
+    path.write_bytes(record("ildg-format", parts["ildg-format"]) + record("ildg-binary-data", data) + record("scidac-checksum", sums))
+    assert np.array_equal(read_links(path), links)
+    assert inspect(path)["warnings"] == ["LIME has big-endian numbers, but the links are little-endian"]
 
 
 def test_padding_of_lime_may_be_missing(links, inspect, read_links, tmp_path):
@@ -252,6 +357,24 @@ def test_arrays_whose_shape_fits_two_orders_need_a_name(tmp_path):
         sh.Session(u[0], order="pyquda")
     wide = sh.reference.random_links((2, 4, 6, 8), seed=2)
     assert sh.Session(wide).lattice == (2, 4, 6, 8)
+
+
+def test_hdf5_whose_shape_fits_two_orders_needs_a_checksum(staghorn, expect_error, read_links, inspect, tmp_path):
+    """PyQUDA's array where U[T, Z, Y, X, mu] is expected: of 4^4 sites nothing tells the orders apart but a checksum."""
+    path, u = tmp_path / "links.h5", formats.random_su3_links((4, 4, 4, 4), seed=2)
+    with h5py.File(path, "w") as file:
+        file["links"] = np.moveaxis(u, 4, 0)
+    for options in ([], ["--no-verify"]):
+        expect_error(staghorn("inspect", path, *options), 1, path, "fits U[T, Z, Y, X, mu, 3, 3] and PyQUDA's U[mu, T, Z, Y, X, 3, 3]", "order=")
+    with pytest.raises(sh.Error, match="fits U"):
+        sh.Context(path, no_verify=True).read(path)
+    sh.write_gauge(path, np.moveaxis(u, 4, 0), order="pyquda", force=True)
+    assert np.array_equal(read_links(path), u)
+    u = formats.random_su3_links((4, 6, 2, 4), seed=2)  # another lattice in the other order
+    with h5py.File(path, "w") as file:
+        file["links"] = u
+    assert np.array_equal(read_links(path, options=["--no-verify"]), u)
+    assert any("fits PyQUDA's" in warning for warning in inspect(path, options=["--no-verify"])["warnings"])
 
 
 def test_a_chunk_is_kept_for_the_slabs_that_need_it(rejected, tmp_path):

@@ -13,6 +13,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
 from ..paths import PathLike
 from .convergence import residuals, times
 from .figures import new_axes, save, style
@@ -34,6 +35,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'staghorn.plot' has no attribute '{name}'")
 
 
+@checked
 def plot_residuals(report: ReportLike, path: PathLike) -> None:
     """Writes the residual histories to `path`, as its name ends. Needs matplotlib, no display."""
     save(residuals(report), path)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
 from ..errors import Error
 from .figures import color, legend_below, new_axes, shades, style
 from .reports import Reports, describe, differences, reports_of, starts_of, symbol_of
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 MOST_NAMED = 4  # right-hand sides that have an entry each in the legend
 
 
+@checked
 def residuals(reports: Reports, *, ax: Axes | None = None, against: str = "iteration", relative_to: str = "start",
               labels: Sequence[str] | None = None, width: str = "column") -> Axes:
     """Draws the relative residuals of all right-hand sides over iterations or seconds, and the recomputed ones as crosses.
@@ -121,6 +123,7 @@ _PARTS = (("read", "read", False, "#BBBBBB"), ("setup", "set up", False, "#77777
 _COLORS_OF_PARTS = {words: colour for _, words, _, colour in _PARTS}
 
 
+@checked
 def times(reports: Reports, *, ax: Axes | None = None, labels: Sequence[str] | None = None, width: str = "column") -> Axes:
     """Draws the seconds of each phase, a bar for each report. The rest of `solve`, beside hops and sums, is `CG, other`.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
 from ..errors import Error
 from ..paths import PathLike, shown
 from ..progress import in_notebook
@@ -44,11 +45,14 @@ def style() -> Iterator[None]:
         yield
 
 
+@checked
 def new_axes(width: str = "column", height: float | None = None) -> Axes:
     """Axes in a figure of their own, one column or one page wide; `height` in inches. In a notebook the figure shows itself,
     elsewhere no display is needed."""
     if width not in WIDTHS:
         raise Error(f"width: expected column or page, found {width!r}", "argument")
+    if height is not None and not 0 < height <= 100:
+        raise Error(f"height: expected up to 100 inches, found {height}", "argument")
     inches = WIDTHS[width]
     size = (inches, height if height is not None else 0.72 * inches)
     figure: Figure
@@ -65,6 +69,7 @@ def new_axes(width: str = "column", height: float | None = None) -> Axes:
     return figure.add_subplot()
 
 
+@checked
 def save(plotted: Axes | Figure, path: PathLike) -> None:
     """Writes a figure to `path`: PNG (300 dots an inch), PDF or SVG, as its name ends. Nothing in the file depends on the time.
     Raises Error."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from ..arguments import checked
 from ..analysis import Mass, effective_mass, jackknife
 from ..errors import Error
 from ..report import Report
@@ -19,18 +19,20 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def correlators_of(reports: Union[Reports, ArrayLike]) -> np.ndarray[Any, np.dtype[np.float64]]:
+@checked
+def correlators_of(reports: Reports | np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Correlators of the pion, [sample, t], from reports of point or corner-wall sources or from such an array. Raises Error."""
     if isinstance(reports, np.ndarray):
         return np.atleast_2d(reports.astype(np.float64))
-    found = reports_of(reports, "pion", "pion_correlator")  # type: ignore[arg-type]
+    found = reports_of(reports, "pion", "pion_correlator")
     lengths = {len(report["pion_correlator"]) for report in found}
     if len(lengths) > 1:
         raise Error(f"pion: expected correlators of one length, found {sorted(lengths)}", "argument")
     return np.array([report["pion_correlator"] for report in found], dtype=np.float64)
 
 
-def pion(reports: Union[Reports, ArrayLike], *, ax: Axes | None = None, mass: Mass | None = None, label: str | None = None,
+@checked
+def pion(reports: Reports | np.ndarray[Any, Any], *, ax: Axes | None = None, mass: Mass | None = None, label: str | None = None,
          width: str = "column") -> Axes:
     """Draws C(t) = sum_x |G(x, t)|^2, the mean of the samples with jackknife errors; with `mass` also its cosh on the plateau.
 
@@ -60,7 +62,8 @@ def pion(reports: Union[Reports, ArrayLike], *, ax: Axes | None = None, mass: Ma
     return axes
 
 
-def effective_masses(reports: Union[Reports, ArrayLike], *, ax: Axes | None = None, mass: Mass | None = None,
+@checked
+def effective_masses(reports: Reports | np.ndarray[Any, Any], *, ax: Axes | None = None, mass: Mass | None = None,
                      label: str | None = None, width: str = "column") -> Axes:
     """Draws a m_eff(t), cosh m_eff = (C(t-1) + C(t+1)) / (2 C(t)) of the folded mean, with jackknife errors; with `mass` its
     plateau and error. Arguments as of `pion`. Returns the axes. Raises Error."""
@@ -84,6 +87,7 @@ def effective_masses(reports: Union[Reports, ArrayLike], *, ax: Axes | None = No
     return axes
 
 
+@checked
 def condensate(reports: Reports, *, ax: Axes | None = None, label: str | None = None, width: str = "column") -> Axes:
     """Draws Tr M^-1 / V of noise sources over the mass, with standard errors over the vectors, from reports with one mass or
     several. Arguments as of `pion`. Returns the axes. Raises Error."""
@@ -105,7 +109,8 @@ def condensate(reports: Reports, *, ax: Axes | None = None, label: str | None = 
     return axes
 
 
-def spectrum(reports: Union[Reports, ArrayLike], *, ax: Axes | None = None, label: str | None = None,
+@checked
+def spectrum(reports: Reports | np.ndarray[Any, Any], *, ax: Axes | None = None, label: str | None = None,
              width: str = "column") -> Axes:
     """Draws eigenvalues of -D^2 in ascending order, with their residuals as errors where the report has them.
 
@@ -119,7 +124,7 @@ def spectrum(reports: Union[Reports, ArrayLike], *, ax: Axes | None = None, labe
         if isinstance(reports, np.ndarray):
             _eigenvalues(axes, np.sort(reports.ravel()), None, label)
             return axes
-        found = reports_of(reports, "spectrum", "eigenvalues", "spectrum")  # type: ignore[arg-type]
+        found = reports_of(reports, "spectrum", "eigenvalues", "spectrum")
         for report in found:
             if report.get("eigenvalues"):
                 _eigenvalues(axes, np.asarray(report["eigenvalues"], np.float64), report.get("residuals"), label)

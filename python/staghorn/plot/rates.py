@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import checked
 from ..errors import Error
 from .figures import MARKERS, color, legend_below, new_axes, style
 from .reports import Reports, reports_of
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@checked
 def roofline(reports: Reports, *, ax: Axes | None = None, peak_gflops: float | None = None, width: str = "column") -> Axes:
     """Draws the rates of kernels under the roof of the memory, from reports of `staghorn bench --json`.
 
@@ -56,6 +58,7 @@ def _reals(row: dict[str, Any]) -> str:
     return links + (f"+{row['naik_links']}" if row.get("naik_links") else "")
 
 
+@checked
 def scaling(reports: Reports, *, ax: Axes | None = None, width: str = "column") -> Axes:
     """Draws the time of one iteration of CG over the number of ranks, beside the ideal.
 

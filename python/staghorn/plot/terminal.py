@@ -6,7 +6,12 @@ import math
 
 from typing import Any
 
-from .reports import ReportLike, report_of, starts_of, symbol_of
+from ..arguments import checked
+from ..errors import Error
+from .reports import ReportLike, reports_of, starts_of, symbol_of
+
+
+LARGEST = 1000  # lines, and characters in each
 
 
 class TextPlot(str):
@@ -19,12 +24,15 @@ class TextPlot(str):
         printer.text(str(self))
 
 
+@checked
 def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_only: bool = False) -> TextPlot:
     """The histories of all right-hand sides as lines of text; log10 of the relative residual upwards, iterations to the right.
 
     A history that begins above 1 is divided by its first value. `width` counts whole lines, `height` the rows of the plot. The dashed lines are the tolerance.
     """
-    whole = report_of(report)
+    if not (20 <= width <= LARGEST and 2 <= height <= LARGEST):
+        raise Error(f"width, height: expected from 20 and from 2 to {LARGEST} characters, found {width} and {height}", "argument")
+    (whole,) = reports_of(report, "residual_plot", "rhs")
     starts = [start for rhs, start in zip(whole["rhs"], starts_of(whole)) if rhs["history"]]
     histories = [rhs["history"] for rhs in whole["rhs"] if rhs["history"]]
     histories = [[r / start for r in history if r is not None] for history, start in zip(histories, starts)]

@@ -66,10 +66,13 @@ class RunningSolve {
     ProgressCall progress(all(), arguments_.request.progress, arguments_.request.progress_data);
     SolveReport report = solve(*held_.gauge, arguments_.options.request, held_.sources, held_.solutions,
                                progress.show(), {true, progress.stopped()});
-    std::vector<staghorn_result> results = results_of(report, *progress.stopped());
-    conclude(report);
+    const std::vector<double> b2 = norms_of_sources();
     if (is_withheld()) return STAGHORN_WITHHELD;
-    call_.alpha ? give_sum() : give_solutions();
+    call_.alpha ? give_sum() : give_solutions(report);
+    conclude(report);
+    std::vector<staghorn_result> results;
+    for (std::size_t i = 0; i < std::size_t(call_.n); ++i)
+      results.push_back(result_of(arguments_, report.rhs[i], b2[call_.several_shifts ? 0 : i], *progress.stopped()));
     const double seconds = all().max(whole.seconds());
     int worst = STAGHORN_OK;
     const std::size_t size = call_.results->struct_size;
@@ -178,15 +181,11 @@ class RunningSolve {
       held_.staged.read(host, arguments_.of_solutions, arguments_.sites, call_.x[i], held_.solutions[i]);
   }
 
-  // What the host is told of each solution.
-  std::vector<staghorn_result> results_of(SolveReport& report, bool stopped) {
+  std::vector<double> norms_of_sources() const {
     std::vector<double> b2;
     for (const VectorField& b : held_.sources)
       b2.push_back(norm2_of_any_size(all(), arguments_.options.request.system, b));
-    std::vector<staghorn_result> results;
-    for (std::size_t i = 0; i < std::size_t(call_.n); ++i)
-      results.push_back(result_of(arguments_, report.rhs[i], b2[call_.several_shifts ? 0 : i], stopped));
-    return results;
+    return b2;
   }
 
   // Whether the host wants nothing written, on any rank.
@@ -196,19 +195,24 @@ class RunningSolve {
     return all().any(of_host(call, true));
   }
 
-  void give_solutions() {
+  void give_solutions(SolveReport& report) {
+    const HostVectors& host = arguments_.vectors.host;
     for (std::size_t i = 0; i < held_.solutions.size(); ++i) {
       VectorField& x = held_.solutions[i];
-      all().agree([&] {
-        held_.staged.write(arguments_.vectors.host, arguments_.of_solutions, arguments_.sites, x, call_.x[i]);
-      });
+      all().agree([&] { held_.staged.write(host, arguments_.of_solutions, arguments_.sites, x, call_.x[i]); });
+      const auto back = [&]() -> VectorField& {
+        VectorField& held = held_.sources[0];  // sources are not needed any more
+        all().agree([&] { held_.staged.read(host, arguments_.of_solutions, arguments_.sites, call_.x[i], held); });
+        return held;
+      };
+      if (!is_held(all(), host.real, arguments_.sites, x, back)) tell_not_held(report.rhs[i]);
       if (call_.dx) give_hop(x, call_.dx[i]);
     }
   }
 
-  // D x of a solution, which may change, to the host.
+  // D x of a solution, which may change, to the host. It fits where x fits: |D x| is at most the larger of |x| and |b|.
   void give_hop(VectorField& x, void* to) {
-    VectorField& dx = held_.sources[0];  // sources are not needed any more
+    VectorField& dx = held_.sources[0];
     if (arguments_.of_solutions.alternating) all().agree([&] { alternate(x); });
     std::optional<OperatorLinks> links;
     all().agree([&] { links.emplace(held_.gauge->bench().plain_links(x.space())); });

@@ -25,11 +25,10 @@ HostRoom::HostRoom(const HeldGauge& held, const VectorsArgument& vectors, std::o
   });
 }
 
-std::vector<VectorField> HostRoom::read() const {
-  std::vector<VectorField> fields;
-  for (std::size_t i = 0; i < n_; ++i)
-    read_vector(vectors_.host, vectors_.signs, sites_, at(i), fields.emplace_back(lattice_));
-  return fields;
+VectorField HostRoom::read(std::size_t number) const {
+  VectorField field(lattice_);
+  read_vector(vectors_.host, vectors_.signs, sites_, at(number), field);
+  return field;
 }
 
 void HostRoom::write(std::size_t number, const VectorField& x) {

@@ -21,7 +21,7 @@ class HostRoom {
            staghorn_room room, void* data);
 
   // What the host holds there. Local.
-  std::vector<VectorField> read() const;
+  VectorField read(std::size_t number) const;
   // Local.
   void write(std::size_t number, const VectorField& x);
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/arithmetic.hpp"
 #include "solver/interface/solves/request_fields.hpp"
 #include "solver/interface/structs.hpp"
@@ -13,9 +14,12 @@ namespace {
 
 constexpr double not_computed = -1;
 
-// Whether vectors of fp32 hold a solution of this squared norm: no number overflows, and what underflows is below 1e-10
+// Whether vectors of fp32 hold any vector of this squared norm: no number overflows, and what underflows is below 1e-10
 // of the norm on up to 10^12 sites.
 bool fits_fp32(double norm2) { return norm2 == 0 || (norm2 > 1e-56 && norm2 < 1e76); }
+
+// Twice what rounding to fp32 takes from a vector at most.
+constexpr double largest_share_lost = 0x1p-23;
 
 }  // namespace
 
@@ -43,15 +47,10 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
     space = MemorySpace::cuda;
 }
 
-staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, double b2, bool stopped) {
+staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs, double b2, bool stopped) {
   const auto sites = arguments.sites;
   staghorn_result result{};
   result.solution_norm2 = !sites ? rhs.norm2 : *sites == Parity::even ? rhs.norm2_even : rhs.norm2_odd;
-  if (arguments.vectors.host.real == HostReal::fp32 && rhs.outcome == Outcome::certified &&
-      !fits_fp32(result.solution_norm2)) {
-    rhs.outcome = Outcome::stagnated;
-    rhs.digits_lost = true;
-  }
   result.status = status_of(rhs.outcome);
   if (stopped && rhs.outcome == Outcome::out_of_iterations) result.status = STAGHORN_STOPPED;
   result.residual_hq = rhs.residual_hq / arguments.source_scale;
@@ -65,6 +64,22 @@ staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, doubl
                                                          : not_computed;
   result.source_norm2 = b2 / (arguments.source_scale * arguments.source_scale);
   return result;
+}
+
+bool is_held(const Communicator& communicator, HostReal real, std::optional<Parity> sites, const VectorField& x,
+             const std::function<VectorField&()>& back) {
+  if (real != HostReal::fp32) return true;
+  const double x2 = norm2(communicator, x, sites);
+  if (fits_fp32(x2)) return true;
+  VectorField& lost = back();
+  add(lost, -1, x);
+  return norm2(communicator, lost, sites) <= largest_share_lost * largest_share_lost * x2;
+}
+
+void tell_not_held(RhsReport& rhs) {
+  if (rhs.outcome != Outcome::certified) return;
+  rhs.outcome = Outcome::stagnated;
+  rhs.digits_lost = true;
 }
 
 void keep_report(HeldContext& context, SolveReport report) {

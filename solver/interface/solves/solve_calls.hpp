@@ -3,6 +3,9 @@
 
 #include <staghorn.h>
 
+#include <functional>
+#include <optional>
+
 #include "solver/interface/handles.hpp"
 #include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/words.hpp"
@@ -28,9 +31,15 @@ struct SolveArguments {
 };
 
 // What the host is told of one right-hand side whose squared norm is `b2`. `stopped` by the progress function. Seconds
-// are left open. A solution that the host's vectors of fp32 cannot hold is not certified any more: `rhs` changes.
-// Local.
-staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, double b2, bool stopped);
+// are left open. Local.
+staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs, double b2, bool stopped);
+
+// Whether the host's vectors hold `x`, which was written to them on `sites`, but for rounding. `back` reads it from
+// there. Collective.
+bool is_held(const Communicator& communicator, HostReal real, std::optional<Parity> sites, const VectorField& x,
+             const std::function<VectorField&()>& back);
+// A solution that is not held is not certified. Local.
+void tell_not_held(RhsReport& rhs);
 
 // What staghorn_report says from now on. Tells the host each warning once for each context. Local.
 void keep_report(HeldContext& context, SolveReport report);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "dirac/fields/vector_shape.hpp"
@@ -35,11 +36,26 @@ struct SourcesCall {
 // Solutions of batches, each written to the host when it is there.
 class HostSolutions final : public SolutionSink {
  public:
-  explicit HostSolutions(HostRoom& room) : room_(room) {}
-  void take(std::size_t number, const VectorField& x) override { room_.write(number, x); }
+  HostSolutions(const Communicator& communicator, const SolveArguments& arguments, HostRoom& room)
+      : communicator_(communicator), arguments_(arguments), room_(room) {}
+
+  void take(std::size_t number, const VectorField& x) override {
+    room_.write(number, x);
+    std::optional<VectorField> held;
+    const auto back = [&]() -> VectorField& { return held.emplace(room_.read(number)); };
+    if (!is_held(communicator_, arguments_.vectors.host.real, arguments_.sites, x, back)) not_held_.insert(number);
+  }
+  // Of solutions that were taken.
+  void judge(SolveReport& report) const {
+    for (const std::size_t number : not_held_) tell_not_held(report.rhs[number]);
+    if (!not_held_.empty()) conclude(report);
+  }
 
  private:
+  const Communicator& communicator_;
+  const SolveArguments& arguments_;
   HostRoom& room_;
+  std::set<std::size_t> not_held_;
 };
 
 // A call while it runs. Collective throughout.
@@ -110,11 +126,13 @@ class RunningSources {
     };
     if (!request.rational) {  // how many there are depends on its file
       ask(n);
-      if (arguments_.request.guess) guesses = room->read();
+      for (std::size_t i = 0; arguments_.request.guess && i < n; ++i) guesses.push_back(room->read(i));
     }
     SolvedSources solved = solve_sources(session, request, sources, std::move(guesses), progress);
     if (!room) ask(solved.solutions.size());
-    for (std::size_t i = 0; i < solved.solutions.size(); ++i) room->write(i, solved.solutions[i]);
+    HostSolutions solutions(held_.ranks(), arguments_, *room);
+    for (std::size_t i = 0; i < solved.solutions.size(); ++i) solutions.take(i, solved.solutions[i]);
+    solutions.judge(solved.report);
     return std::move(solved.report);
   }
 
@@ -130,8 +148,10 @@ class RunningSources {
       sources.emplace(held_.ranks(), held_.lattice(), "array", std::move(fields_), asked.request.system);
     const std::size_t n = std::max<std::size_t>(asked.request.masses.size(), 1) * sources->size();
     HostRoom room(held_, arguments_.vectors, arguments_.sites, n, call_.room, call_.room_data);
-    HostSolutions solutions(room);
-    return solve_many(session, asked.request, asked.many, *sources, &solutions, progress);
+    HostSolutions solutions(held_.ranks(), arguments_, room);
+    SolveReport report = solve_many(session, asked.request, asked.many, *sources, &solutions, progress);
+    solutions.judge(report);
+    return report;
   }
 
   HeldGauge& held_;

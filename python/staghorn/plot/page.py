@@ -7,13 +7,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .compiled_modules import loading
-from .errors import Error
-from .paths import PATHS, PathLike
-from .plot.reports import Reports, differences, report_of
-from .report import Report
+from ..arguments import checked
+from ..compiled_modules import loading
+from ..errors import Error
+from ..paths import PATHS, PathLike
+from .reports import Reports, differences, report_of
+from ..report import Report
 
 
+@checked
 def html_report(reports: Reports, path: PathLike | None = None, *, names: Sequence[str] | None = None) -> str:
     """One page of HTML with outcome, certificate, residuals, times, speed, memory and provenance of each report, side by side.
 
@@ -24,7 +26,7 @@ def html_report(reports: Reports, path: PathLike | None = None, *, names: Sequen
     The page needs no network and has the JSON of each report inside. Returns the page. Raises Error where a report is none.
     """
     with loading():
-        from . import _native
+        from .. import _native
     listed: list[Any] = [reports] if isinstance(reports, (Report, Mapping, *PATHS)) else list(reports)
     found = [report_of(report) for report in listed]
     if names is None:
