@@ -33,7 +33,7 @@ class Links:
         theta = choose(rng, (0, 0, 0, 1), (0, 0, 0, 0), (0.3, 0, -0.7, 1))
         numbers = {"precision": choose(rng, "fp64", "fp64", "fp32"), "boundary": theta}
         if numbers["precision"] == "fp64":
-            numbers["sloppy"] = choose(rng, None, "fp32", "fp16")
+            numbers["sloppy"] = choose(rng, "none", "fp32", "fp16")
         context = sh.Context(extents, device="cpu")
         if improved:
             size = 2.0 ** rng.integers(-30, 31)

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from ..arguments import checked
 from ..compiled_modules import loading
 from ..errors import verify_is_an_argument
 from ..options import option_texts
@@ -21,6 +22,7 @@ with loading():
 __all__ = ["smooth"]
 
 
+@checked
 def smooth(gauge: PathLike | ArrayLike, method: str = "none", *, time: float | None = None, step: float | None = None,
            measure_every: int | None = None, steps: int | None = None, weights: float | Sequence[float] | None = None,
            space_only: bool | None = None, relaxation: float | None = None, tolerance: float | None = None,
