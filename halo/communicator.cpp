@@ -43,7 +43,9 @@ MpiSession::~MpiSession() {
 }
 
 // The constructor that it delegates to has ended: what it throws frees the duplicate.
-Communicator::Communicator(MPI_Comm parent) : Communicator() {
+Communicator::Communicator(MPI_Comm parent) : Communicator() { duplicate(parent); }
+
+void Communicator::duplicate(MPI_Comm parent) {
   check_mpi(MPI_Comm_dup(parent, &handle_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(handle_, &rank_), "MPI_Comm_rank");
@@ -143,10 +145,11 @@ Communicator Communicator::split(int color, int key) const {
       if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
     }
   } freed{part};
+  Communicator made;  // takes memory, and may throw on one rank alone; MPI_Comm_dup waits for all and hears no alarm
   enter();
   check_mpi(MPI_Comm_split(handle_, color, key, &part), "MPI_Comm_split");
   enter();
-  Communicator made(part);
+  made.duplicate(part);
   made.alarm_ = alarm_;
   if (alarm_) made.epoch_ = alarm_->epoch();
   return made;

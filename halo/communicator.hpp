@@ -110,6 +110,7 @@ class Communicator {
   std::shared_ptr<void>& kept_alone(const void* key) const { return (*kept_alone_)[key]; }
 
  private:
+  void duplicate(MPI_Comm parent);  // takes no memory of its own
   template <class T, class Op>
   void combine(std::span<T> values, MPI_Datatype type, MPI_Op op, const Op& same) const;
 

@@ -34,7 +34,7 @@ def test_random_arguments_get_a_status_and_a_text(run_built, staghorn, tmp_path)
 def test_every_allocation_may_fail(run_built, failing):
     if not built_program("failing_allocations").is_file():
         pytest.skip("not built with sanitizers")
-    every = 41 if failing else 7  # two ranks take longer
+    every = 101 if failing else 7  # two ranks take longer
     result = run_built("failing_allocations", every, *failing, ranks=1 + len(failing), threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
     all_of_them, refused, survived = map(int, re.match(r"allocations (\d+) refused (\d+) survived (\d+)", result.stdout).groups())
