@@ -58,22 +58,28 @@ Communicator Communicator::with_alarm(MPI_Comm parent) {
   MPI_Comm_rank(parent, &rank);
   MPI_Comm_size(parent, &ranks);
   const auto together = [&](const auto& step) {
-    std::array<char, 256> text{};
+    struct {
+      ErrorKind kind = ErrorKind::mpi;
+      std::array<char, 256> text{};
+    } told;
     int first = ranks;  // that failed
     try {
       step();
     } catch (const std::exception& error) {
       const std::string who = ranks > 1 ? "rank " + std::to_string(rank) + ": " : "";
-      std::snprintf(text.data(), text.size(), "%s%s", who.c_str(), words_of_failure(error).text.c_str());
+      const FailureWords words = words_of_failure(error);
+      told.kind = words.kind;
+      std::snprintf(told.text.data(), told.text.size(), "%s%s", who.c_str(), words.text.c_str());
       first = rank;
     }
     const int code = MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, parent);
     if (code == MPI_SUCCESS && first == ranks) return;
-    if (code == MPI_SUCCESS) MPI_Bcast(text.data(), int(text.size()), MPI_CHAR, first, parent);
-    throw Error(ErrorKind::mpi, text.data());
+    if (code == MPI_SUCCESS) MPI_Bcast(&told, int(sizeof told), MPI_BYTE, first, parent);
+    throw Error(told.kind, told.text.data());
   };
   std::optional<Communicator> made;
-  together([&] { made.emplace(parent); });
+  together([&] { made.emplace(); });  // its memory, before a call that waits for all
+  together([&] { made->duplicate(parent); });
   if (made->size() == 1) return std::move(*made);
   struct Freed {
     MPI_Comm group = MPI_COMM_NULL;
