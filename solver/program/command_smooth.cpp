@@ -73,11 +73,12 @@ SmoothSetting read_setting(const OptionValues& values) {
   return with_usage_errors(
       [&] {
         SmoothRequest request;
-        for (const char* name : {"method", "time", "step", "measure_every", "steps", "weights", "relaxation",
-                                 "tolerance", "max_sweeps", "loops"})
-          if (const std::string option = with_dashes(name).substr(2); values.count(option))
-            set_smooth_option(request, name, values.text(option.c_str()));
         if (values.is_on("space-only")) request.space_only = true;
+        for (const SmoothOption& option : smooth_options()) {
+          const std::string name = with_dashes(option.name).substr(2);
+          if (name != "space-only" && values.count(name))
+            set_smooth_option(request, option.name, values.text(name.c_str()));
+        }
         return setting_of(request);
       },
       [](const std::string& words) { return in_words_of_the_program(words); });

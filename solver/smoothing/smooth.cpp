@@ -56,19 +56,23 @@ GaugeMeasurement measure(const Communicator& communicator, Flow& links, double t
   return {time, links.plaquette(communicator), links.polyakov_loop(communicator), links.field_strength(communicator)};
 }
 
+// From report.before to report.after.
 template <class Flow>
 void flow(const Smoothing& work, Flow& links) {
   const SmoothSetting& setting = work.setting;
+  SmoothReport& report = work.report;
   for (int n = 0; n <= setting.steps; ++n) {
     if (n > 0) {
       work.begin_step();
       links.runge_kutta_step(work.communicator, setting.step);
     }
-    if (n % setting.measure_every != 0) continue;
-    work.report.flow.push_back(measure(work.communicator, links, n * setting.step));
-    if (work.watch.measured) work.watch.measured(work.report.flow.back());
+    const bool is_row = n % setting.measure_every == 0;
+    if (n > 0 && (is_row || n == setting.steps)) report.after = measure(work.communicator, links, n * setting.step);
+    if (!is_row) continue;
+    report.flow.push_back(n == 0 ? report.before : report.after);
+    if (work.watch.measured) work.watch.measured(report.flow.back());
   }
-  work.report.scales = flow_scales(work.report.flow);
+  report.scales = flow_scales(report.flow);
 }
 
 template <class Flow>
@@ -120,14 +124,14 @@ void check_loops(const SmoothSetting& setting, const Extents& lattice) {
 template <class Flow>
 void run(const Smoothing& work, Flow&& links) {
   const SmoothSetting& setting = work.setting;
-  work.report.before = measure(work.communicator, links, 0);
+  work.report.before = work.report.after = measure(work.communicator, links, 0);
   if (setting.flows()) flow(work, links);
   if (setting.method == SmoothMethod::stout)
     stout(work, links);
   else if (setting.smears())
     smear(work);
   if (setting.fixes()) fix(work);
-  work.report.after = measure(work.communicator, links, setting.flows() ? setting.steps * setting.step : 0);
+  if (setting.smears() || setting.fixes()) work.report.after = measure(work.communicator, links, 0);
   links.copy_to_host(work.links);
 }
 

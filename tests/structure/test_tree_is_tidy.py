@@ -54,6 +54,14 @@ def test_every_subfolder_of_code_has_a_readme_of_its_own():
                 if folder.parts[0] in CODE[:4] and not (ROOT / folder / "README.md").is_file()]
 
 
+def test_the_readme_of_a_subfolder_begins_with_its_name():
+    """As Markdown: one that a formatter of C++ has gone through begins otherwise."""
+    subfolders = [folder for folder in folders() if folder.parts[0] in CODE[:4] and len(folder.parts) > 1]
+    first = {str(folder): (ROOT / folder / "README.md").read_text().splitlines()[0] for folder in subfolders}
+    wrong = {folder: line for folder, line in first.items() if line not in (f"# {folder}", f"# {folder.replace('/', '.')}") }
+    assert len(first) > 20 and not wrong
+
+
 def test_the_readme_of_a_layer_names_all_its_subfolders():
     missing = [str(folder) for folder in folders() if folder.parts[0] in CODE[:4] and len(folder.parts) > 1
                and f"({Path(*folder.parts[1:])}/README.md)" not in (ROOT / folder.parts[0] / "README.md").read_text()]

@@ -68,42 +68,48 @@ int steps_to(double time, double step) {
   return int(steps);
 }
 
+// Numbers between separators.
+template <class Number>
+std::vector<Number> parse_list(std::string text, char separator) {
+  std::replace(text.begin(), text.end(), separator, ',');
+  std::vector<Number> numbers;
+  for (const std::string& word : parse_words(text)) numbers.push_back(parse_number<Number>(word));
+  return numbers;
+}
+
 }  // namespace
 
 std::string to_string(SmoothMethod method) { return methods.name(method); }
 SmoothMethod parse_smooth_method(const std::string& text) { return methods.parse(text); }
 
-void set_smooth_option(SmoothRequest& request, const std::string& name, const std::string& text) {
-  const auto numbers = [&](char separator) {
-    std::string words = text;
-    std::replace(words.begin(), words.end(), separator, ',');
-    return parse_words(words);
+const std::vector<SmoothOption>& smooth_options() {
+  const auto row = [](const char* name, auto parse, auto field) {
+    return SmoothOption{name, [=](SmoothRequest& request, const std::string& text) { request.*field = parse(text); }};
   };
+  using R = SmoothRequest;
+  static const std::vector<SmoothOption> table = {
+      row("method", parse_smooth_method, &R::method),
+      row("time", parse_number<double>, &R::time),
+      row("step", parse_number<double>, &R::step),
+      row("measure_every", parse_number<int>, &R::measure_every),
+      row("steps", parse_number<int>, &R::steps),
+      row(
+          "weights", [](const std::string& text) { return parse_list<double>(text, ','); }, &R::weights),
+      row("space_only", parse_switch, &R::space_only),
+      row("relaxation", parse_number<double>, &R::relaxation),
+      row("tolerance", parse_number<double>, &R::tolerance),
+      row("max_sweeps", parse_number<int>, &R::max_sweeps),
+      row(
+          "loops", [](const std::string& text) { return parse_list<int>(text, 'x'); }, &R::loops)};
+  return table;
+}
+
+void set_smooth_option(SmoothRequest& request, const std::string& name, const std::string& text) {
+  const auto& table = smooth_options();
+  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& option) { return name == option.name; });
+  if (found == table.end()) throw Error("option", "one of those of `smooth`", "'" + name + "'");
   try {
-    if (name == "method")
-      request.method = parse_smooth_method(text);
-    else if (name == "time")
-      request.time = parse_number<double>(text);
-    else if (name == "step")
-      request.step = parse_number<double>(text);
-    else if (name == "measure_every")
-      request.measure_every = parse_number<int>(text);
-    else if (name == "steps")
-      request.steps = parse_number<int>(text);
-    else if (name == "weights")
-      for (const std::string& word : numbers(',')) request.weights.push_back(parse_number<double>(word));
-    else if (name == "space_only")
-      request.space_only = parse_switch(text);
-    else if (name == "relaxation")
-      request.relaxation = parse_number<double>(text);
-    else if (name == "tolerance")
-      request.tolerance = parse_number<double>(text);
-    else if (name == "max_sweeps")
-      request.max_sweeps = parse_number<int>(text);
-    else if (name == "loops")
-      for (const std::string& word : numbers('x')) request.loops.push_back(parse_number<int>(word));
-    else
-      throw Error("name of an option", "one of those of `smooth`", "'" + name + "'");
+    found->set(request, text);
   } catch (const Error& error) {
     throw Error(about_option(name, error.what()));
   }

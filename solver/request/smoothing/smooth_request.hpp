@@ -1,6 +1,7 @@
 // What smoothing, gauge fixing or measuring a configuration is asked.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,13 @@ struct SmoothSetting {
   }
   bool fixes() const { return method == SmoothMethod::coulomb || method == SmoothMethod::landau; }
 };
+
+struct SmoothOption {
+  const char* name;                                             // "measure_every"; the program writes --measure-every
+  std::function<void(SmoothRequest&, const std::string&)> set;  // throws Error
+};
+// Of program and Python. Local.
+const std::vector<SmoothOption>& smooth_options();
 // Sets the option `name` to what `text` says. Throws Error naming an option that there is not, and texts that it cannot
 // be. Local.
 void set_smooth_option(SmoothRequest& request, const std::string& name, const std::string& text);
