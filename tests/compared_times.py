@@ -54,7 +54,7 @@ def shares(folder: Path):
 def busy_machine(folder: Path):
     """A busy process for each core. Threads that spin for milliseconds take more than ten times as long as one thread."""
     def seconds(threads):
-        return report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--source", "point:0,0,0,0", "--color", 0, "--device", "cpu",
+        return report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--sloppy", "none", "--source", "point:0,0,0,0", "--color", 0, "--device", "cpu",
                          OMP_NUM_THREADS=str(threads))["seconds"]["solve"]
 
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(CORES)]
@@ -69,7 +69,7 @@ def busy_machine(folder: Path):
 
 def two_clocks(folder: Path):
     """`bench` takes the best of ten batches, a report the average."""
-    report = report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--color", 0)
+    report = report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--sloppy", "none", "--color", 0)
     (row,) = report_of(folder, "bench", "cg", "--lattice", 8, 8, 8, 16, "--precision", "fp64", "--links", 18)["results"]
     yield "an iteration of bench over one of a solve", row["microseconds"] * report["rhs"][0]["iterations"] * 1e-6 / report["seconds"]["solve"], 0.05, 2
 
@@ -80,7 +80,7 @@ def faces(folder: Path):
     within = {row["what"].strip(): row["microseconds"] for row in found["results"]}
     exchange = found["results"][0]["faces"]["exchange_microseconds"]
     yield "faces alone over faces within a hop", exchange / (within["pack, no overlap"] + within["wait, no overlap"]), 0, 3
-    times = report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--color", 0, "--overlap", "off", "--device", "cpu", ranks=2)["times"]
+    times = report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--sloppy", "none", "--color", 0, "--overlap", "off", "--device", "cpu", ranks=2)["times"]
     (row,) = (row for row in times if row["phase"] == "communication")
     yield "communication that is hidden without overlap", row["hidden_share"], 0, 0.05
 
@@ -100,7 +100,7 @@ def faces_of_gpus(folder: Path, ranks: int):
 def phases_of_gpus(folder: Path):
     """What is not hidden of computing, packing, communication and sums follows one another and fills the solve."""
     for transport in ("staged", "mapped"):
-        report = report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--device", "cuda:0", "--transport", transport, ranks=2)
+        report = report_of(folder, "solve", "--gauge", GAUGE, "--mass", 0.05, "--sloppy", "none", "--device", "cuda:0", "--transport", transport, ranks=2)
         rows = {row["phase"]: row for row in report["times"]}
         compute, communication = rows["compute"]["seconds"], rows["communication"]["seconds"]
         hidden = rows["communication"]["hidden_share"] * min(compute, communication)
