@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 PRODUCT = ("staghorn_core", "staghorn_commands", "staghorn_interface", "staghorn_milc", "staghorn_python", "staghorn_python_interface", "staghorn")
-CALLED_FROM_OUTSIDE = re.compile(r"main|PyInit_\w+|staghorn_\w+|quda\w+")  # by the loader, Python, C and Fortran, MILC
+CALLED_FROM_OUTSIDE = re.compile(r"main|PyInit_\w+|staghorn_\w+|quda\w+|\w+Quda\w*")  # by the loader, Python, C and Fortran, MILC
 
 
 def lines(*words) -> list[list[str]]:
