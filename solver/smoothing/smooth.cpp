@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <cmath>
+
 #include "dirac/gauge/improved_links.hpp"
 #include "dirac/gauge/smoothing/cuda_gradient_flow.hpp"
 #include "dirac/gauge/smoothing/gauge_fixing.hpp"
@@ -113,7 +115,10 @@ void fix(const Smoothing& work) {
   work.report.converged = now.theta <= setting.tolerance;
 }
 
-void check_loops(const SmoothSetting& setting, const Extents& lattice) {
+void check(const SmoothSetting& setting, const Extents& lattice) {
+  const double longest = longest_stable_step(action_of(setting));
+  if (setting.flows() && setting.step > longest)
+    throw Error("step", "at most " + three_digits(longest) + ", beyond which the flow is unstable", setting.step);
   const int shortest = std::min({lattice[0], lattice[1], lattice[2]});
   if (setting.loop_distance > shortest || setting.loop_time > lattice[3])
     throw Error("loops", "at most " + std::to_string(shortest) + "x" + std::to_string(lattice[3]) + " on this lattice",
@@ -132,6 +137,8 @@ void run(const Smoothing& work, Flow&& links) {
     smear(work);
   if (setting.fixes()) fix(work);
   if (setting.smears() || setting.fixes()) work.report.after = measure(work.communicator, links, 0);
+  if (!std::isfinite(work.report.after.plaquette.all))
+    throw Error("weights", "numbers that leave the links finite", setting.weights[0]);
   links.copy_to_host(work.links);
 }
 
@@ -160,7 +167,7 @@ int device_for(const Communicator& communicator, const Lattice& lattice, const S
 SmoothReport smooth(const Communicator& communicator, LinkField& links, const SmoothSetting& setting, int cuda_device,
                     const SmoothWatch& watch) {
   const Lattice& lattice = links.lattice();
-  check_loops(setting, lattice.global());
+  check(setting, lattice.global());
   SmoothReport report;
   report.setting = setting;
   report.lattice = lattice.global();

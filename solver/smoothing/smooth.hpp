@@ -25,7 +25,8 @@ int device_for(const Communicator& communicator, const Lattice& lattice, const S
 // Smooths or fixes `links`, which lie on the host, in place, and measures them before and after. The report lacks what
 // the caller knows: gauge and output. fp64, on the GPU `cuda_device` (of device_for), or on the host's threads: links
 // and numbers have the same bits on every process grid, number of threads and device. Throws Error for a Wilson loop
-// that is larger than the lattice, and for smeared links that have no projection onto SU(3). Collective.
+// that is larger than the lattice, for a flow whose step is too long to be stable, and for smeared links that are not
+// finite or have no projection onto SU(3). Collective.
 SmoothReport smooth(const Communicator& communicator, LinkField& links, const SmoothSetting& setting, int cuda_device,
                     const SmoothWatch& watch = {});
 

@@ -15,7 +15,7 @@ smooth = staghorn_package.smooth
 from staghorn.reference import adjoint, gauge_transform_links, random_su3  # noqa: E402
 from staghorn.smoothing import reference  # noqa: E402
 
-METHODS = {"wilson": {"time": 0.2, "step": 0.1}, "symanzik": {"time": 0.2, "step": 0.1}, "ape": {"weights": 0.5}, "stout": {"steps": 2, "weights": 0.12}, "hyp": {},
+METHODS = {"wilson": {"time": 0.18, "step": 0.09}, "symanzik": {"time": 0.18, "step": 0.09}, "ape": {"weights": 0.5}, "stout": {"steps": 2, "weights": 0.12}, "hyp": {},
            "ape-space": {"weights": 0.5, "space_only": True}, "stout-space": {"weights": 0.12, "space_only": True}}
 
 
@@ -36,7 +36,7 @@ def smoothed(links, name, **more):
 
 def by_numpy(links, name):
     if name in ("wilson", "symanzik"):
-        return reference.flow_step(reference.flow_step(links, 0.1, name), 0.1, name)
+        return reference.flow_step(reference.flow_step(links, 0.09, name), 0.09, name)
     if name == "stout":
         return reference.stout(reference.stout(links, 0.12), 0.12)
     return {"ape": lambda: reference.ape(links, 0.5), "hyp": lambda: reference.hyp(links, 0.75, 0.6, 0.3),
@@ -211,6 +211,9 @@ def test_sweeps_that_run_out_are_told(staghorn, rough_gauge, tmp_path):
     ("wilson", {"time": -1}, "time: expected a number of at least 0, found -1"),
     ("wilson", {"time": 1, "step": 0}, "step: expected a number above 0, found 0"),
     ("wilson", {"time": 1, "step": -0.1}, "step: expected a number above 0, found -0.1"),
+    ("wilson", {"time": 1.6, "step": 0.16}, "step: expected at most 0.157, beyond which the flow is unstable, found 0.16"),
+    ("symanzik", {"time": 0.95, "step": 0.095}, "step: expected at most 0.0942, beyond which the flow is unstable, found 0.095"),
+    ("stout", {"weights": 1e200}, "weights: expected numbers that leave the links finite, found 1e+200"),
     ("wilson", {"time": 1, "measure_every": 0}, "measure_every: expected a number of at least 1, found 0"),
     ("ape", {"time": 1}, "time: expected `method` wilson or symanzik beside it, found ape"),
     ("wilson", {"time": 1, "steps": 2}, "steps: expected `method` ape, stout or hyp beside it, found wilson"),
