@@ -18,7 +18,9 @@ UpdatePlan update_plan(const ReliableUpdates& updates, const StaggeredOperator& 
   const double light = std::max(limits.least_share, std::min(1.0, updates.heavy_condition / condition));
   const double fall = limits.fall * (fp16 && eight_reals ? updates.ratio_8_reals : 1);
   const long shortest = fp16 && eight_reals ? updates.shortest_8_reals : updates.shortest;
-  return {deflates ? updates.deflated : fall, limits.mismatch * light, shortest};
+  // In exact arithmetic CG ends after so many iterations. fp16 may have no eigenvalues as small: it is given up soon.
+  const double unknowns = 1.5 * double(sloppy.layout().lattice().global_volume());
+  return {deflates ? updates.deflated : fall, limits.mismatch * light, shortest, fp16 ? 0 : unknowns};
 }
 
 ResidualReplacement::ResidualReplacement(StaggeredOperator& sloppy)

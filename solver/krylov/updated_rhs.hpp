@@ -20,6 +20,9 @@ namespace staghorn {
 struct UpdatePlan {
   double fall, mismatch;
   long shortest_interval = cg_refresh_interval;
+  // At light masses |r| stands for a good part of all iterations before it falls. So many are waited for, more than a
+  // stagnation window, where the coefficients of CG foresee them.
+  double most_patience = 0;
 };
 
 // How many iterations there are between updates: as many as let about the share `mismatch` gather.
@@ -146,8 +149,8 @@ class UpdatedRhs : public RhsLedger {
       const bool gained = r2[i] <= largest_share_left * largest_share_left * rhs_[i].smallest;
       if (gained) rhs_[i].smallest = r2[i];
       rhs_[i].since_smallest = gained ? 0 : rhs_[i].since_smallest + found[i].iterations;
-      const long window = std::max(stop_.stagnation_window, 3 * rhs.iterations / 4);
-      const bool gains = found[i].iterations > 0 && lost_[i] < most_lost && rhs.iterations < most_iterations(i) &&
+      const long most = most_iterations(i), window = std::max(window_of(i), 3 * rhs.iterations / 4);
+      const bool gains = found[i].iterations > 0 && lost_[i] < most_lost && rhs.iterations < most &&
                          !(stop_.stagnation_window > 0 && rhs_[i].since_smallest >= window);
       const bool broke_down = found[i].outcome == CgOutcome::breakdown;
       rhs.outcome = broke_down ? CgOutcome::breakdown : gains ? CgOutcome::out_of_iterations : CgOutcome::stagnated;
@@ -198,7 +201,7 @@ class UpdatedRhs : public RhsLedger {
 
  private:
   // The sloppy operator can do no more once so many updates in a row found the residual off by so large a share, or
-  // three quarters of all iterations left more than largest_share_left of it.
+  // three quarters of all iterations, and a window of them, left more than largest_share_left of it.
   static constexpr double largest_mismatch = 0.5;
   static constexpr long most_lost = 4;
   // Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
@@ -216,8 +219,19 @@ class UpdatedRhs : public RhsLedger {
                             steps.first(std::min<std::size_t>(first_look, steps.size())));
       rhs.root_condition = root_condition_of_shift(found.largest, shift_);
     }
-    const long bound = iteration_bound(rhs.root_condition, stop_.target_norm[i] / std::sqrt(history[0]));
+    const long bound = bound_of(i);
     return bound == 0 || stop_.stagnation_window == 0 ? no_limit : most_bounds * bound;
+  }
+
+  // Iterations that CG needs at most in exact arithmetic; 0 before first_look.
+  long bound_of(std::size_t i) const {
+    const Running& rhs = rhs_[i];
+    return iteration_bound(rhs.root_condition, stop_.target_norm[i] / std::sqrt(rhs.done.history[0]));
+  }
+
+  long window_of(std::size_t i) const {
+    const double patience = std::min(double(bound_of(i) / 8), plan_.most_patience);
+    return stop_.stagnation_window == 0 ? 0 : std::max(stop_.stagnation_window, long(patience));
   }
 
   double shift_;

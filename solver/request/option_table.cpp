@@ -224,9 +224,10 @@ std::vector<Option> make_table() {
           "imply `reunitarize`",
           parse_reconstruct, &O::session, &SessionOptions::links),
       {lattice_operator, "sloppy", "auto|fp32|fp16|none",
-       "mixed precision: iterate in this, update in `precision` fp64 (reliable updates); auto: fp16 for one mass from "
-       "0.005 on of improved quarks on at least 100,000 sites, else fp32; none in `precision` fp32 and where `solver` "
-       "or `blas` take none",
+       "mixed precision: iterate in this, update in `precision` fp64 (reliable updates); auto: fp16 for one mass of at "
+       "least 0.002 on at least 1,000,000 sites, or of at least 0.005 and improved quarks on at least 100,000, else "
+       "fp32; "
+       "none in `precision` fp32 and where `solver` or `blas` take none",
        set_sloppy, "auto", true},
       row(lattice_operator, "sloppy_links", "18|12|8", "reals per link in the iterations (default: 12)",
           parse_reconstruct, &O::session, &SessionOptions::sloppy_links),

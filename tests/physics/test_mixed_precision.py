@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from solve_files import assert_iterated_in, solve
 
@@ -55,6 +56,20 @@ def test_no_more_iterations_on_ill_conditioned_systems(staghorn, rhs_of, tmp_pat
         mixed = rhs_of(gauge, *system, "--sloppy", sloppy)
         assert_iterated_in(sloppy, mixed, double)
         assert mixed["iterations"] <= more * double["iterations"]
+
+
+def test_a_residual_that_stands_for_long_is_waited_for(staghorn, tmp_path):
+    """At light masses |r| stands for far more than the 1000 iterations of a stagnation window: fp32 is not given up then."""
+    gauge = tmp_path / "hot.h5"
+    staghorn("generate", "--lattice", 6, 6, 6, 8, "--start", "hot", "--beta", 0.5, "--sweeps", 5, "--seed", 3, "--output", gauge, check=True)
+    report, _ = solve(staghorn, tmp_path, gauge, "--system", "even", "--mass", 0.0005, "--source", "point:0,0,0,0", "--color", 0, "--sloppy", "fp32")
+    (rhs,) = report["rhs"]
+    smallest, since, longest = np.inf, 0, 0
+    for norm in np.sqrt(rhs["history"]):
+        since = 0 if norm <= 0.9 * smallest else since + 1
+        smallest, longest = norm if since == 0 else smallest, max(longest, since)
+    assert longest > 1000
+    assert rhs["outcome"] == "certified" and report["precise_loop"] is None and len(rhs["updates"]) > 100
 
 
 @pytest.mark.parametrize("sloppy, most, mismatch", [("fp32", 1000, 1e-3), ("fp16", 1300, 0.05)])

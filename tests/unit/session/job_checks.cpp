@@ -117,6 +117,14 @@ bool a_precision_is_chosen_for_each_request() {
   if (!CHECK(!chosen(1'000'000))) return false;
   asked.sloppy_auto = true;
   if (!CHECK(chosen(100'000) == Precision::fp16) || !CHECK(chosen(99'999) == Precision::fp32)) return false;
+  request.mass = 0.002;
+  for (const Action quarks : {Action::naive, Action::hisq}) {
+    action = quarks;
+    if (!CHECK(chosen(1'000'000) == Precision::fp16) || !CHECK(chosen(999'999) == Precision::fp32)) return false;
+  }
+  request.mass = 0.0019;
+  if (!CHECK(chosen(1'000'000) == Precision::fp32)) return false;
+  request.mass = 0.005;
   asked.solver = "block";
   if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
   asked.solver = "cg";
