@@ -59,6 +59,26 @@ std::vector<double> ResidualReplacement::replace(CgState& search, const std::vec
   return mismatch;
 }
 
+namespace {
+
+// A search between two updates, but for its vectors.
+void archive_search(const Archive& archive, CgState& search, std::vector<ExactSum>& sums,
+                    std::vector<ExactSum>& sloppy_sums) {
+  archive("sloppy_r2", search.r2, sums.size());
+  archive("p2", search.p2, sums.size());
+  archive_sums(archive, "bounds", sums);
+  archive_sums(archive, "sloppy_bounds", sloppy_sums);
+}
+
+// A search that begins with the residual.
+void begin_search(StaggeredOperator& d, CgState& search, const ColorVectorField& r, std::vector<ExactSum>& sums) {
+  search.r.convert_from(r);
+  search.p.copy_from(search.r);
+  search.r2 = search.p2 = d.norm2(search.r, sums);
+}
+
+}  // namespace
+
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
   const auto& [d, parity, shift] = system;
@@ -80,11 +100,7 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
     archive("r2", r2, n);
     archive.count("iterations", iterations);
     archive("in_rest", in_rest);
-    if (in_rest) return;
-    archive("sloppy_r2", sloppy.r2, n);
-    archive("p2", sloppy.p2, n);
-    archive_sums(archive, "bounds", sums);
-    archive_sums(archive, "sloppy_bounds", sloppy_sums);
+    if (!in_rest) archive_search(archive, sloppy, sums, sloppy_sums);
   };
   const auto visit = [&](const Archive& archive) { archive("mixed", visit_updates); };
   const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
@@ -115,11 +131,7 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
       }
     }
     const CgStop until_update = rhs.until_update(iterations);
-    if (!updated) {  // the first direction is the residual
-      sloppy.r.convert_from(r_);
-      sloppy.p.copy_from(sloppy.r);
-      sloppy.r2 = sloppy.p2 = sloppy_.norm2(sloppy.r, sloppy_sums);
-    }
+    if (!updated) begin_search(sloppy_, sloppy, r_, sloppy_sums);
     sloppy.x.set_zero();
     const double worst = rhs.worst_target_ratio(until_update.target_norm), per_e = rhs.iterations_per_e();
     const auto show_whole = [&](const CgProgress& at) {

@@ -15,6 +15,22 @@ static_assert(cg_refresh_interval % max_shifted_steps == 0);
 
 constexpr double goes_on = -1;  // a target that no residual meets
 
+CgStop stop_of_seed(const ShiftedStop& stop, std::size_t n_rhs) {
+  CgStop of_seed;
+  of_seed.max_iterations = stop.max_iterations;
+  of_seed.stagnation_window = stop.stagnation_window;
+  of_seed.keeper = stop.keeper;
+  of_seed.target_norm.resize(n_rhs);
+  return of_seed;
+}
+
+template <class Visit>
+Archive archive_of(const Visit& visit) {
+  Archive archive;
+  visit(archive);
+  return archive.reader();
+}
+
 }  // namespace
 
 std::optional<long> iterations_before(const Archive& archive) {
@@ -65,12 +81,8 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
   auto& [r, p, tmp, unused] = work_;
   const std::size_t n = r2.size();
   ShiftedRhs shifted(shifts, stop, r2);
-  CgStop of_seed;  // the seed's own target counts once all shifts of the right-hand side are done
-  of_seed.max_iterations = stop.max_iterations;
-  of_seed.stagnation_window = stop.stagnation_window;
-  of_seed.keeper = stop.keeper;
-  of_seed.target_norm.resize(n);
-  const auto set_targets = [&] {
+  CgStop of_seed = stop_of_seed(stop, n);
+  const auto set_targets = [&] {  // the seed's own target counts once all shifts of the right-hand side are done
     for (std::size_t i = 0; i < n; ++i)
       of_seed.target_norm[i] = shifted.all_done(i) ? shifted.target_of_seed(i) : goes_on;
   };
@@ -134,11 +146,7 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
   result.form = seed.form;
   result.left =
       leaves && std::any_of(memory.rhs.begin(), memory.rhs.end(), [](const Running& rhs) { return rhs.active; });
-  if (result.left) {
-    left_ = Archive();
-    visit(left_);
-    left_ = left_.reader();
-  }
+  if (result.left) left_ = archive_of(visit);
   result.iterations_before = before;
   for (const SolvedRhs& rhs : seed.rhs) result.iterations = std::max(result.iterations, rhs.iterations);
   result.shift = shifted.results(std::move(seed.rhs));

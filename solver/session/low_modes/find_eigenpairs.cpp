@@ -92,6 +92,60 @@ void take_counts(EigenReport& report, const LanczosSearch& search) {
   report.interval_to = search.filter().to();
 }
 
+// The search itself: the pairs, and what the report says of it. Collective.
+LanczosEnd search(Gauge& gauge, StaggeredOperator& d, const SpectralRange& range, SearchKeeper* keeper,
+                  const std::function<void(const EigenProgress&)>& progress, const bool* interrupted,
+                  FoundEigenpairs& found) {
+  EigenReport& report = found.report;
+  const EigenRequest& request = report.request;
+  const Communicator& all = gauge.context().communicator();
+  const OperatorOptions& options = d.options();
+  OperatorOptions of_block = options;
+  of_block.n_rhs = LanczosSearch::block_size(request.pairs, range.dimension);
+  std::optional<StaggeredOperator> own_of_block;
+  if (of_block.n_rhs > 1) own_of_block.emplace(all, gauge.links().as_they_came(), of_block, d.hop_data());
+  LanczosSearch lanczos(d, own_of_block ? *own_of_block : d, Parity::even, range,
+                        {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
+                         request.interval_from, request.degree, keeper, interrupted});
+  report.block = of_block.n_rhs;
+  report.basis = LanczosSearch::basis_size(request.pairs, range.dimension);
+  const LanczosEnd end = lanczos.run([&](const LanczosCounts& counts) {
+    if (progress) progress({counts.calls, counts.restarts, counts.converged, request.pairs});
+  });
+  std::optional<StaggeredOperator> in_fp64;
+  if (options.precision != Precision::fp64) {
+    OperatorOptions of_values = options;
+    of_values.precision = Precision::fp64;
+    of_values.tuning = Tuning::off;
+    in_fp64.emplace(all, gauge.links().as_they_came(), of_values);
+  }
+  found.pairs = lanczos.pairs(in_fp64 ? *in_fp64 : d);
+  take_counts(report, lanczos);
+  report.memory_bytes = {{"links", double(all.sum(d.link_bytes()))},
+                         {"halo", double(all.sum(d.halo_bytes() + (own_of_block ? own_of_block->halo_bytes() : 0)))},
+                         {"basis", double(all.sum(lanczos.bytes()))},
+                         {"eigenvectors", double(all.sum(found.pairs.bytes()))}};
+  return end;
+}
+
+// Puts the certificate of the pairs into the report, and the pairs in order. Returns whether they are as accurate as
+// they were to be. Collective.
+bool certify(Gauge& gauge, const StaggeredOperator& d, FoundEigenpairs& found) {
+  EigenReport& report = found.report;
+  const Communicator& all = gauge.context().communicator();
+  const bool on_gpu = gauge.context().field_device() >= 0;
+  std::optional<OperatorLinks> links;
+  all.agree([&] { links.emplace(gauge.bench().plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
+  const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());
+  const EigenpairCertificate certificate =
+      certify_eigenpairs(all, *links, gauge.options().boundary, algebra, found.pairs, Eigenvalues::recomputed);
+  sort_by_value(all, found.pairs);  // now the values are those that a reader of these vectors finds
+  report.certified_residual = certificate.largest_residual;
+  report.orthogonality = certificate.orthogonality;
+  return certificate.largest_residual <= report.request.tolerance * report.largest_eigenvalue &&
+         certificate.orthogonality <= orthonormal(d.options().precision);
+}
+
 }  // namespace
 
 FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
@@ -119,12 +173,11 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   report.seconds["setup"] = watch.seconds();
 
   watch = Stopwatch();
-  const Parity parity = Parity::even;
   SpectralRange range;
   if (const Archive* const kept = checkpoints ? checkpoints->found() : nullptr)
     (*kept)("range", range);
   else
-    range = find_spectral_range(d, parity, request.seed, request.max_calls);
+    range = find_spectral_range(d, Parity::even, request.seed, request.max_calls);
   if (checkpoints) checkpoints->add_job([&](const Archive& archive) { archive("range", range); });
   report.largest_eigenvalue = range.largest;
   report.largest_residual = range.residual;
@@ -132,51 +185,11 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   report.seconds["range"] = watch.seconds();
 
   watch = Stopwatch();
-  LanczosEnd end{};
-  {
-    OperatorOptions of_block = options;
-    of_block.n_rhs = LanczosSearch::block_size(request.pairs, range.dimension);
-    std::optional<StaggeredOperator> own_of_block;
-    if (of_block.n_rhs > 1) own_of_block.emplace(all, gauge.links().as_they_came(), of_block, d.hop_data());
-    LanczosSearch search(d, own_of_block ? *own_of_block : d, parity, range,
-                         {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
-                          request.interval_from, request.degree, checkpoints ? &*checkpoints : nullptr, interrupted});
-    report.block = of_block.n_rhs;
-    report.basis = LanczosSearch::basis_size(request.pairs, range.dimension);
-    end = search.run([&](const LanczosCounts& counts) {
-      if (progress) progress({counts.calls, counts.restarts, counts.converged, request.pairs});
-    });
-    std::optional<StaggeredOperator> in_fp64;
-    if (options.precision != Precision::fp64) {
-      OperatorOptions of_values = options;
-      of_values.precision = Precision::fp64;
-      of_values.tuning = Tuning::off;
-      in_fp64.emplace(all, gauge.links().as_they_came(), of_values);
-    }
-    found.pairs = search.pairs(in_fp64 ? *in_fp64 : d);
-    take_counts(report, search);
-    report.memory_bytes = {{"links", double(all.sum(d.link_bytes()))},
-                           {"halo", double(all.sum(d.halo_bytes() + (own_of_block ? own_of_block->halo_bytes() : 0)))},
-                           {"basis", double(all.sum(search.bytes()))},
-                           {"eigenvectors", double(all.sum(found.pairs.bytes()))}};
-  }
+  const LanczosEnd end = search(gauge, d, range, checkpoints ? &*checkpoints : nullptr, progress, interrupted, found);
   report.seconds["search"] = watch.seconds();
 
   watch = Stopwatch();
-  bool accurate = false;
-  if (found.pairs.count() > 0) {
-    const bool on_gpu = context.field_device() >= 0;
-    std::optional<OperatorLinks> links;
-    all.agree([&] { links.emplace(gauge.bench().plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
-    const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());
-    const EigenpairCertificate certificate =
-        certify_eigenpairs(all, *links, gauge.options().boundary, algebra, found.pairs, Eigenvalues::recomputed);
-    sort_by_value(all, found.pairs);  // now the values are those that a reader of these vectors finds
-    report.certified_residual = certificate.largest_residual;
-    report.orthogonality = certificate.orthogonality;
-    accurate = certificate.largest_residual <= request.tolerance * range.largest &&
-               certificate.orthogonality <= orthonormal(options.precision);
-  }
+  const bool accurate = found.pairs.count() > 0 && certify(gauge, d, found);
   report.seconds["certify"] = watch.seconds();
   if (checkpoints) report.checkpoint = checkpoints->summary();
   report.values = found.pairs.values;
