@@ -289,8 +289,8 @@ int solve_sources(const Gauge& gauge, const staghorn_request& asked, const stagh
 int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_t max_calls, std::uint64_t seed,
                     const std::optional<std::string>& checkpoint, double checkpoint_every, bool resume,
                     const std::optional<std::string>& output, int storage, bool force, const staghorn_vectors& vectors,
-                    nb::object room) {
-  Listener listener{nb::none(), {}};
+                    nb::object room, nb::object progress) {
+  Listener listener{std::move(progress), {}};
   Room memory{std::move(room), {}};
   auto request = told(defaults<staghorn_eigen_request, STAGHORN_EIGEN_REQUEST>(), listener);
   request.pairs = pairs;
@@ -431,5 +431,5 @@ NB_MODULE(_interface, m) {
   m.def("find_eigenpairs", &find_eigenpairs, nb::arg("gauge"), nb::arg("pairs"), nb::arg("tolerance"),
         nb::arg("max_calls"), nb::arg("seed"), nb::arg("checkpoint").none(), nb::arg("checkpoint_every"),
         nb::arg("resume"), nb::arg("output").none(), nb::arg("storage"), nb::arg("force"), nb::arg("vectors"),
-        nb::arg("room").none());
+        nb::arg("room").none(), nb::arg("progress").none());
 }

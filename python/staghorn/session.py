@@ -76,6 +76,9 @@ class Session:
             self._gauge = self._context.gauge(links)
         _ = self._gauge.summary  # measured here; reports of solves have it
 
+    def __repr__(self) -> str:
+        return f"<staghorn.Session {'x'.join(map(str, self.lattice))} on {self._context.device}>"
+
     @property
     def lattice(self) -> tuple[int, int, int, int]:
         """Extents X, Y, Z, T."""
@@ -110,8 +113,8 @@ class Session:
             asked = source
         else:
             asked = complex_array(source, "source", (3,), (0, 1))
-            if (found := asked.shape[-2:-6:-1]) != self.lattice:
-                raise Error(f"source: expected lattice {'x'.join(map(str, self.lattice))}, found {'x'.join(map(str, found))}", "layout")
+            if asked.shape[-5:-1] != self.lattice[::-1]:
+                raise Error(f"source: expected shape {(*asked.shape[:-5], *self.lattice[::-1], 3)}, found {asked.shape}", "layout")
         return self._gauge._solve_as_program(mass, asked, guess, progress, options)
 
     @checked

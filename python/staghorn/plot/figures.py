@@ -33,7 +33,11 @@ _STYLE: Mapping[str, Any] = {
 @contextmanager
 def style() -> Iterator[None]:
     """Sizes and fonts of Staghorn's figures, while they are drawn; settings of the caller come back."""
-    import matplotlib
+    try:
+        import matplotlib
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("staghorn.plot draws with matplotlib, which is not here: pip install 'staghorn[plot]' or matplotlib",
+                                  name=error.name) from None
 
     if in_notebook():
         from matplotlib import pyplot
