@@ -1,27 +1,26 @@
-"""Masses of pions, kaons and rhos of HISQ quarks, with errors and figures, on all configurations that a pattern names."""
+"""Two tastes of the pion, kaons and two tastes of the rho of HISQ quarks, with errors and a figure: tastes.py FIRST LAST FILE ..."""
 
-import glob
 import sys
 
 import staghorn
-from staghorn.analysis import meson_mass, pion_mass
-from staghorn.plot import new_axes, save, squared_masses, effective_masses
+from staghorn.analysis import meson_mass
+from staghorn.plot import save, squared_masses
 
-pattern, first, last = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])  # files, and the slices of fits
+first, last, gauges = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]  # the slices of fits, and files of links
 masses = [0.05, 0.1, 0.2]
-for path in sorted(glob.glob(pattern)):  # a wall needs a fixed gauge
-    links, _ = staghorn.smooth(path, "coulomb")
-    staghorn.write_gauge(f"fixed_{path}", links, force=True)
-done = staghorn.campaign(f"fixed_{pattern}", None, "corner-wall:0", action="hisq", masses=masses, mesons="all-local",
-                         report="tastes.json", progress=True)
-print(done)
+for gauge in gauges:  # a wall needs links in Coulomb gauge
+    staghorn.write_gauge(f"fixed_{gauge}", staghorn.smooth(gauge, "coulomb", tolerance=1e-8)[0], force=True)
+done = staghorn.campaign([f"fixed_{gauge}" for gauge in gauges], None, "corner-wall:0", action="hisq", masses=masses,
+                         mesons="all-local", report="tastes.json", results="tastes.h5", progress=True)
 
 
-def fits(name, pairs):
-    return [meson_mass(done.mesons(name, pair).real, first, last) for pair in pairs]
+def fit(name, *pair):
+    return meson_mass(done.mesons(name, pair).real, first, last, partner=name != "G5-G5")
 
 
-equal, heavy = [(m, m) for m in masses], [(m, masses[-1]) for m in masses]
-found = {"pion, taste 5": fits("G5-G5", equal), "pion, taste 5t": fits("G5T-G5T", equal), "rho": fits("GX-GX", equal)}
-for name, of in found.items():
-    print(name, *of, sep="\n  ")
+names = {"pion, taste 5": "G5-G5", "pion, taste 5t": "G5T-G5T", "rho, taste z": "GZ-GZ", "rho, taste zt": "GZT-GZT"}
+found = {label: [fit(name, m, m) for m in masses] for label, name in names.items()}
+kaons = [fit("G5-G5", m, masses[-1]) for m in masses[:-1]]
+axes = squared_masses(masses, found)
+save(squared_masses([(m + masses[-1]) / 2 for m in masses[:-1]], {"kaon": kaons}, ax=axes, lines=False), "tastes.svg")
+print(done, *(f"{label}: {'; '.join(map(str, of))}" for label, of in [*found.items(), ("kaon", kaons)]), sep="\n")
