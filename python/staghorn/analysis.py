@@ -132,7 +132,7 @@ def meson_mass(correlators: ArrayLike, first: int, last: int, *, partner: bool =
     parameters = 4 if partner else 2
     if not 0 <= first <= last <= half or last - first + 1 < parameters:
         raise Error(f"first, last: expected {parameters} slices at least, of 0 to {half}, found {first} and {last}", "argument")
-    t = np.arange(first, last + 1)
+    t = np.arange(first, last + 1, dtype=np.float64)
     if correlated and n <= len(t):
         raise Error(f"correlated: expected more samples than the {len(t)} slices, found {n}", "argument")
     window = samples[:, first : last + 1]

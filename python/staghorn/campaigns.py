@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,11 @@ from .progress import ProgressLine
 
 with loading():
     from . import _native
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import AllWords
 from .options import OPTIONS, explain_options, option_text, option_texts
 
 Numbers = NDArray[np.float64]
@@ -69,8 +74,8 @@ class Campaign(dict[str, Any]):
 
         Raises Error where requests differ, or the links of one configuration.
         """
-        text, table = _native.merge_campaigns([os.fsdecode(path) for path in reports],
-                                              *(None if path is None else os.fsdecode(path) for path in (report, results)), bool(force))
+        named = [None if path is None else os.fsdecode(path) for path in (report, results)]
+        text, table = _native.merge_campaigns([os.fsdecode(path) for path in reports], named[0], named[1], bool(force))
         found = cls(json.loads(text))
         found._table = table
         return found
@@ -165,7 +170,7 @@ def _source_of(found: Campaign, number: int) -> str | None:
 def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, source: str | None = None, *,
              output: PathLike | None = None, report: PathLike | None = None, results: PathLike | None = None,
              force: bool = False, stop_at_failure: bool = False,
-             progress: Callable[[CampaignPart], Any] | bool | None = None, **options: Any) -> Campaign:
+             progress: Callable[[CampaignPart], Any] | bool | None = None, **options: Unpack[AllWords]) -> Campaign:
     """Solves for every configuration, mass and source, and keeps what is done: a second call goes on.
 
     gauge    paths, a pattern ("q_*.h5"), or "@FILE" with one path a line; all of one lattice
@@ -198,9 +203,9 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
         texts["source"] = source
     gauges = os.fsdecode(gauge) if isinstance(gauge, PATHS) else ";".join(map(os.fsdecode, gauge))
     line = ProgressLine() if progress is True else None
-    told = (lambda part: _show(line, part)) if line is not None else progress or None
-    text, table = _native.campaign(gauges, texts, *(None if path is None else os.fsdecode(path) for path in (output, report, results)),
-                                   bool(force), bool(stop_at_failure),
+    told: Any = (lambda part: _show(line, part)) if line is not None else progress or None
+    named = [None if path is None else os.fsdecode(path) for path in (output, report, results)]
+    text, table = _native.campaign(gauges, texts, named[0], named[1], named[2], bool(force), bool(stop_at_failure),
                                    None if told is None else lambda *values: told(CampaignPart(*values)))
     found = Campaign(json.loads(text))
     found._table = table

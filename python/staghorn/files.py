@@ -73,7 +73,7 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | 
     if beta is None and sweeps > 0:
         raise Error("beta: expected a number where `sweeps` is not 0, found none", "argument")
     line = ProgressLine() if progress is True else None
-    told = (lambda done, of: line.tell(f"sweep {done} of {of}")) if line is not None else progress or None
+    told: Any = (lambda done, of: line.tell(f"sweep {done} of {of}")) if line is not None else progress or None
     links = _native.generate(lattice, os.fsdecode(start), 0.0 if beta is None else float(beta), int(sweeps),
                              int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fsdecode(save_as),
                              None if output is None else os.fsdecode(output), format, precision, device, bool(force), told)

@@ -31,6 +31,9 @@ with loading():
     from . import _interface as native
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import AllVectorWords, AllWords
     from .context import Context
 
 
@@ -127,13 +130,13 @@ class Gauge:
         return result
 
     @overload
-    def solve(self, mass: float | None, source: str | PathLike | None = None, **options: Any) -> tuple[ComplexArray, Report]: ...
+    def solve(self, mass: float | None, source: str | PathLike | None = None, **options: Unpack[AllWords]) -> tuple[ComplexArray, Report]: ...
     @overload
     def solve(self, mass: float | None, source: Array, *, out: Array | None = None, guess: bool | Array = False,
               dx: Array | None = None, order: str = "lex", phases: str = "none", stop: str = "system", sign: int = 1,
-              halved: bool = False, progress: Progress | bool | None = None, **options: Any) -> tuple[Array, Report]: ...
+              halved: bool = False, progress: Progress | bool | None = None, **options: Unpack[AllVectorWords]) -> tuple[Array, Report]: ...
 
-    @collective
+    @collective  # type: ignore[misc]
     def solve(self, mass: float | None, source: Any = None, *, out: Any = None, guess: Any = False, dx: Any = None,
               order: str = "lex", phases: str = "none", stop: str = "system", sign: int = 1, halved: bool = False,
               progress: Progress | bool | None = None, **options: Any) -> tuple[Any, Report]:
@@ -295,7 +298,7 @@ class Gauge:
             return int(made[0].ctypes.data)
 
         line = ProgressLine() if progress is True else None
-        told = (lambda calls, missing: line.tell(f"{calls} applications, {missing:.0f} of {pairs} pairs missing")) if line is not None else (
+        told: Any = (lambda calls, missing: line.tell(f"{calls} applications, {missing:.0f} of {pairs} pairs missing")) if line is not None else (
             progress or None)
         native.find_eigenpairs(self._native, int(pairs), float(tolerance), int(max_calls), int(seed),
                                None if checkpoint is None else os.fsdecode(checkpoint), float(checkpoint_every), bool(resume),
