@@ -82,7 +82,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class InternalError(Error):
-    """A fault of Staghorn, not of its input: docs/guide/troubleshooting.md says what to do."""
+    """A fault of Staghorn, not of its input."""
 
 
 # Category -> class. docs/guide/troubleshooting.md is the table for users.

@@ -151,7 +151,8 @@ std::vector<Machine> read_machines(const Communicator& communicator, const Optio
   std::istringstream names(list + ",");
   for (std::string name; std::getline(names, name, ',');) {
     if (name.empty())
-      throw UsageError("--machine", "h200, h100, a100, b200, here, or a file, with commas between several", "'" + list + "'");
+      throw UsageError("--machine", "h200, h100, a100, b200, here, or a file, with commas between several",
+                       "'" + list + "'");
     if (name == "here") {
       machines.push_back(this_machine(communicator, stream));
       continue;
