@@ -307,6 +307,10 @@ int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_
   });
 }
 
+void read_eigenpairs(const Gauge& gauge, const std::string& path) {
+  collective(*gauge.context, [&] { return staghorn_eigenpairs_read(gauge.handle, path.c_str(), nullptr); });
+}
+
 void hop(const Gauge& gauge, const staghorn_vectors& vectors, int target, const Addresses& in, const Addresses& out) {
   const auto sources = pointers<const void*>(in);
   const auto results = pointers<void*>(out);
@@ -422,6 +426,7 @@ NB_MODULE(_interface, m) {
   m.def("gauge_links", &gauge_links);
   m.def("gauge_report", &gauge_report);
   m.def("hop", &hop);
+  m.def("read_eigenpairs", &read_eigenpairs);
   m.def("solve", &solve, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("b"), nb::arg("x"),
         nb::arg("dx"), nb::arg("progress").none());
   m.def("multishift", &multishift, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("shifts"),

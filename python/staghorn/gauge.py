@@ -309,6 +309,17 @@ class Gauge:
             line.end(f"{report['outcome']}: {len(report['eigenvalues'])} pairs")
         return np.array(report["eigenvalues"]), made[0] if made else None, report
 
+    @collective
+    def read_eigenpairs(self, path: PathLike) -> None:
+        """Reads low eigenpairs of these links, proves them, and deflates the solves that follow with them (docs/deflation.md).
+
+        path  of a file of `eigen`, `staghorn eigen` or MILC
+
+        `deflate=False` of a solve leaves them aside; `update` and another call forget them. Collective. Raises Error where they belong to
+        other links, another action or boundary, or are no eigenpairs.
+        """
+        native.read_eigenpairs(self._native, os.fsdecode(path))
+
     def __repr__(self) -> str:
         return f"<staghorn.Gauge in {self.context!r}>"
 

@@ -124,6 +124,11 @@ class Session:
         return self._gauge._solve_as_program(mass, asked, guess, progress, dict(options))
 
     @checked
+    def read_eigenpairs(self, path: PathLike) -> None:
+        """As Gauge.read_eigenpairs."""
+        self._gauge.read_eigenpairs(path)
+
+    @checked
     def eigen(self, pairs: int, **options: Any) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """As Gauge.eigen."""
         return self._gauge.eigen(pairs, **options)
