@@ -78,6 +78,8 @@ CommandSyntax solve_syntax() {
         "or "
         "with {gauge} or {n} a report for each, so that several jobs share them"},
        {"results", "F.h5", "write correlators and condensates of all configurations, masses and sources in HDF5"},
+       {"keep-checkpoint", "",
+        "keep the file of --checkpoint when all is certified and written, where it is removed else"},
        {"stop-at-failure", "", "end at the first configuration that is not certified"},
        {"force", "", "replace output files that exist"},
        {"quiet", "", "print nothing but errors"}});
@@ -91,7 +93,7 @@ struct SolveCommand {
   std::optional<std::string> guess, output, report, results;
   VectorFormat output_format = VectorFormat::hdf5;
   bool report_to_output = false;  // --report -
-  bool force = false, quiet = false, stop_at_failure = false;
+  bool force = false, quiet = false, stop_at_failure = false, keep_checkpoint = false;
   bool is_campaign = false;  // several configurations, or what only a campaign writes
 };
 
@@ -116,6 +118,9 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   command.output = values.optional_text("output");
   command.results = values.optional_text("results");
   command.stop_at_failure = values.is_on("stop-at-failure");
+  command.keep_checkpoint = values.is_on("keep-checkpoint");
+  if (command.keep_checkpoint && !command.options.request.checkpoint)
+    throw UsageError("--keep-checkpoint belongs to --checkpoint");
   const auto is_pattern = [](const char* option, const std::optional<std::string>& name) {
     return name && !parse_value(option, [&] { return pattern_fields(*name); }).empty();
   };
@@ -282,7 +287,9 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
     messages << "  solution in " << *command.output << (command.output_format == VectorFormat::fnal ? ", fp32" : "")
              << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
-  return report.outcome == Outcome::certified ? exit_certified : exit_not_converged;
+  if (report.outcome != Outcome::certified) return exit_not_converged;
+  if (request.checkpoint && !command.keep_checkpoint) remove_checkpoints(ranks, *request.checkpoint);
+  return exit_certified;
 }
 
 // Tells in `messages` how far it is, and prints the table. `report_to`: where the report is printed too; may be
@@ -328,7 +335,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
     return on_chosen_ranks(communicator, gauges.front(), options, names_itself, [&](const Communicator& ranks) {
       return solve_campaign(ranks,
                             {gauges, command.options, command.output, command.report, command.results, command.force,
-                             command.stop_at_failure},
+                             command.stop_at_failure, command.keep_checkpoint},
                             messages, command.report_to_output ? &out : nullptr, command.quiet);
     });
   }

@@ -9,6 +9,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
 #include "solver/gauge/context.hpp"
 #include "solver/krylov/table/solver_table.hpp"
@@ -307,6 +308,9 @@ bool Campaign::run_part(std::size_t number) {
     shown.failed = true;
   }
   if (!record_->is_skipped(number)) keep(number);
+  const std::optional<std::string>& checkpoint = asked_.options.request.checkpoint;
+  if (checkpoint && !asked_.keep_checkpoints && record_->is_certified(number))
+    remove_checkpoints(all_, filled("checkpoint", *checkpoint, shown.gauge));
   if (shared_) shared_->give_up();
   shown.words = record_->words(number);
   if (watch_.part_ends) watch_.part_ends(shown);

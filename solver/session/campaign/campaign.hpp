@@ -22,6 +22,7 @@ struct CampaignRequest {
   std::optional<std::string> results;  // correlators and condensates in HDF5 (campaign_record.hpp)
   bool force = false;                  // replace these files, and begin anew
   bool stop_at_failure = false;        // at the first configuration that is not certified
+  bool keep_checkpoints = false;       // of configurations that are certified, whose states are removed else
 };
 
 // One configuration of it, for those who show how far it is.
