@@ -130,7 +130,8 @@ void write_vector_file(const std::string& path, const ComplexArray& vectors, con
 
 NumpyArray generate(const std::optional<Extents>& lattice, const std::string& start, double beta, int sweeps,
                     int overrelaxation, std::uint64_t seed, int save_every, const Text& save_as, const Text& output,
-                    const Text& format, const Text& precision, const std::string& device, bool force) {
+                    const Text& format, const Text& precision, const std::string& device, bool force,
+                    const nb::object& progress) {
   ChainRequest request;
   request.extents = lattice;
   request.start = start;
@@ -147,7 +148,12 @@ NumpyArray generate(const std::optional<Extents>& lattice, const std::string& st
   std::ostream nowhere(nullptr);
   Extents extents{};
   Buffer numbers = without_interpreter([&] {
-    const LinkField links = run_chain(Communicator(), request, nowhere, check_interrupt);
+    const LinkField links = run_chain(Communicator(), request, nowhere, [&](int done) {
+      check_interrupt();
+      if (progress.is_none()) return;
+      const nb::gil_scoped_acquire interpreter;
+      progress(done, sweeps);
+    });
     extents = links.lattice().global();
     return copied(links.data(), std::size_t(links.bytes()));
   });
@@ -164,7 +170,7 @@ void add_file_functions(nb::module_& module) {
   module.def("generate", &generate, nb::arg("lattice").none(), nb::arg("start"), nb::arg("beta"), nb::arg("sweeps"),
              nb::arg("overrelaxation"), nb::arg("seed"), nb::arg("save_every"), nb::arg("save_as").none(),
              nb::arg("output").none(), nb::arg("format").none(), nb::arg("precision").none(), nb::arg("device"),
-             nb::arg("force"));
+             nb::arg("force"), nb::arg("progress").none());
   module.def("read_vectors", &read_vector_file, nb::arg("path"), nb::arg("verify"));
   module.def("write_vectors", &write_vector_file, nb::arg("path"), nb::arg("vectors"), nb::arg("name"),
              nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"));

@@ -289,8 +289,8 @@ int solve_sources(const Gauge& gauge, const staghorn_request& asked, const stagh
 int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_t max_calls, std::uint64_t seed,
                     const std::optional<std::string>& checkpoint, double checkpoint_every, bool resume,
                     const std::optional<std::string>& output, int storage, bool force, const staghorn_vectors& vectors,
-                    nb::object room) {
-  Listener listener{nb::none(), {}};
+                    nb::object room, nb::object progress) {
+  Listener listener{std::move(progress), {}};
   Room memory{std::move(room), {}};
   auto request = told(defaults<staghorn_eigen_request, STAGHORN_EIGEN_REQUEST>(), listener);
   request.pairs = pairs;
@@ -305,6 +305,10 @@ int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_
     return staghorn_eigenpairs_find(gauge.handle, &request, output ? output->c_str() : nullptr, storage, force,
                                     &vectors, to, &memory);
   });
+}
+
+void read_eigenpairs(const Gauge& gauge, const std::string& path) {
+  collective(*gauge.context, [&] { return staghorn_eigenpairs_read(gauge.handle, path.c_str(), nullptr); });
 }
 
 void hop(const Gauge& gauge, const staghorn_vectors& vectors, int target, const Addresses& in, const Addresses& out) {
@@ -422,6 +426,7 @@ NB_MODULE(_interface, m) {
   m.def("gauge_links", &gauge_links);
   m.def("gauge_report", &gauge_report);
   m.def("hop", &hop);
+  m.def("read_eigenpairs", &read_eigenpairs);
   m.def("solve", &solve, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("b"), nb::arg("x"),
         nb::arg("dx"), nb::arg("progress").none());
   m.def("multishift", &multishift, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("shifts"),
@@ -431,5 +436,5 @@ NB_MODULE(_interface, m) {
   m.def("find_eigenpairs", &find_eigenpairs, nb::arg("gauge"), nb::arg("pairs"), nb::arg("tolerance"),
         nb::arg("max_calls"), nb::arg("seed"), nb::arg("checkpoint").none(), nb::arg("checkpoint_every"),
         nb::arg("resume"), nb::arg("output").none(), nb::arg("storage"), nb::arg("force"), nb::arg("vectors"),
-        nb::arg("room").none());
+        nb::arg("room").none(), nb::arg("progress").none());
 }

@@ -6,6 +6,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "dirac/gauge/improved_links.hpp"
 #include "halo/watch/error_kind.hpp"
 #include "halo/watch/failure_words.hpp"
 #include "python/arrays.hpp"
@@ -81,6 +82,16 @@ std::pair<std::string, std::string> campaign(const std::string& gauge,
   return {answer.json, answer.table};
 }
 
+// Reports of one request as one: the report as JSON, and the table for people.
+std::pair<std::string, std::string> merged_campaigns(const std::vector<std::string>& reports,
+                                                     const std::optional<std::string>& report,
+                                                     const std::optional<std::string>& results, bool force) {
+  const CampaignAnswer answer = without_interpreter([&] {
+    return merge_campaigns(Communicator(), {reports, report, results, force});
+  });
+  return {answer.json, answer.table};
+}
+
 // A certificate of solutions; returns the report as JSON. Of `gauge` and `links` at most one is there, of `path` and
 // `solutions` one. `named`: options that the caller gave. Arrays: U[T, Z, Y, X, mu, 3, 3] and v[n, T, Z, Y, X, 3].
 std::string certify_solutions(const std::map<std::string, std::string>& named, const std::string& gauge,
@@ -136,6 +147,32 @@ std::pair<NumpyArray, std::string> smooth_links(const std::map<std::string, std:
   return {to_array(std::move(numbers), {}, extents, {4, 3, 3}), json};
 }
 
+// Fat links and Naik links without their weight, which comes third, of the thin ones of the file `path` or of `links`.
+nb::tuple improved_links_of(const std::string& path, const std::optional<ComplexArray>& links,
+                            const std::string& action, double u0, double epsilon, const std::string& unitarize,
+                            bool verify, bool reunitarize) {
+  if (action != "asqtad" && action != "hisq") throw Error("action", "asqtad or hisq", "'" + action + "'");
+  const Unitarize group = parse_unitarize(unitarize);
+  Extents extents{};
+  Buffer naik;
+  double weight = 0;
+  Buffer fat = without_interpreter([&] {
+    const Communicator alone;
+    const SmoothLinks thin =
+        links ? given_links(alone, views<Links>(whole_lattice(extents_of(*links, 0)), links->data(), 1).front(),
+                            reunitarize)
+              : read_links(alone, {path, {}, {}, verify}, reunitarize);
+    extents = thin.links.lattice().global();
+    const ImprovedLinks made =
+        action == "asqtad" ? asqtad_links(alone, thin.links, u0) : hisq_links(alone, thin.links, epsilon, group);
+    naik = copied(made.naik.data(), std::size_t(made.naik.bytes()));
+    weight = made.naik_weight;
+    return copied(made.fat.data(), std::size_t(made.fat.bytes()));
+  });
+  return nb::make_tuple(to_array(std::move(fat), {}, extents, {4, 3, 3}),
+                        to_array(std::move(naik), {}, extents, {4, 3, 3}), weight);
+}
+
 // The library's errors are those of staghorn/errors.py, and so are exceptions of others that it did not expect.
 void raise_error(const std::exception_ptr& thrown, void*) {
   try {
@@ -174,6 +211,11 @@ NB_MODULE(_native, m) {
         nb::arg("search"));
   m.def("smooth", &smooth_links, nb::arg("options"), nb::arg("path"), nb::arg("links").none(), nb::arg("verify"),
         nb::arg("reunitarize"), nb::arg("device"));
+  m.def("smear", &improved_links_of, nb::arg("path"), nb::arg("links").none(), nb::arg("action"), nb::arg("u0"),
+        nb::arg("epsilon"), nb::arg("unitarize"), nb::arg("verify"), nb::arg("reunitarize"));
+  m.def("campaign_table", &campaign_table, nb::arg("path"), nb::arg("report"));
+  m.def("merge_campaigns", &merged_campaigns, nb::arg("reports"), nb::arg("report").none(), nb::arg("results").none(),
+        nb::arg("force"));
   m.def("campaign", &campaign, nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
         nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
 }

@@ -277,7 +277,7 @@ MUTATIONS = [
     Mutation("campaigns: a large record is not written anew at each change", "whole_bytes_ < always_whole ||", "whole_bytes_ > 0 ||",
              ["tests/unit/test_unit_checks.py::test_unit_check[a_record_costs_a_few_times_its_size]"]),
     Mutation("campaigns: lines that a killed call added to its record count",
-             "take(json_of_text(path, later.substr(begin, end - begin),", "static_cast<void>(std::pair(begin,",
+             "complete(json_of_text(path, later.substr(begin, end - begin),", "static_cast<void>(std::pair(begin,",
              ["tests/unit/test_unit_checks.py::test_unit_check[a_record_is_known_whenever_its_call_ends]"]),
     Mutation("campaigns: quiet calls tell errors", "if (quiet && part.failed &&", "if (!quiet && part.failed &&",
              ["tests/cli/test_campaigns.py::test_quiet_calls_tell_errors"]),

@@ -33,7 +33,7 @@ FailureWords words_of_failure(const std::exception& failure) {
     return {ErrorKind::file, error->path1().string() + ": the file system says: " + error->code().message()};
   if (const auto* error = dynamic_cast<const std::system_error*>(&failure))
     return {ErrorKind::internal, "the operating system says: " + error->code().message()};
-  return {ErrorKind::internal, "a fault of Staghorn, please report it: an exception of type " + type_of(failure) +
+  return {ErrorKind::internal, "a fault of Staghorn, not of its input: an exception of type " + type_of(failure) +
                                    " says: " + failure.what()};
 }
 

@@ -41,6 +41,13 @@ std::string lock_file(const fs::path& target) {
   return (target.parent_path() / ("." + name + ".lock")).string();
 }
 
+// Another thread or process holds the lock.
+struct HeldByAnother : FileError {
+  HeldByAnother(const std::string& path, const std::string& lock)
+      : FileError(path, "a name that no other job writes to", lock), lock(lock) {}
+  std::string lock;
+};
+
 // One attempt at a lock, and what is told of it.
 class Attempt {
  public:
@@ -69,7 +76,7 @@ class Attempt {
   [[noreturn]] void refuse(const Owner& owner) const {
     const std::string advice =
         life_of(owner) == Life::elsewhere ? "; if that process has ended, remove '" + lock_ + "'" : "";
-    throw FileError(path_, "a name that no other job writes to", "the lock of " + describe(owner) + advice);
+    throw HeldByAnother(path_, "the lock of " + describe(owner) + advice);
   }
 
   // Writes the text of this attempt to a file, or closes it and throws.
@@ -156,6 +163,16 @@ class Attempt {
 
 NameLock::NameLock(const std::string& path, const std::string& target)
     : file_(lock_file(target)), text_(Attempt(path, file_).take()), process_(getpid()) {}
+
+std::optional<NameLock> NameLock::take_if_free(const std::string& path, const std::string& target,
+                                               std::string& held_by) {
+  try {
+    return NameLock(path, target);
+  } catch (const HeldByAnother& held) {
+    held_by = held.lock;
+    return std::nullopt;
+  }
+}
 
 NameLock::~NameLock() {
   if (text_.empty() || process_ != getpid()) return;

@@ -10,6 +10,7 @@
 // in the same way.
 #pragma once
 
+#include <optional>
 #include <string>
 
 namespace staghorn {
@@ -20,6 +21,8 @@ class NameLock {
   // Takes the lock of the file `target`, which need not exist; its folder must. The thread that holds it may take it
   // again. Throws FileError, which calls the file `path`, where another thread or process holds it.
   NameLock(const std::string& path, const std::string& target);
+  // The same, or nothing where another holds it; `held_by` then says who.
+  static std::optional<NameLock> take_if_free(const std::string& path, const std::string& target, std::string& held_by);
   // The thread that took it first gives it up here.
   ~NameLock();
   NameLock(NameLock&& other) noexcept;

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .certificates import certify as certify
     from .context import Context as Context
     from .errors import Error as Error
+    from .files import example_gauge as example_gauge
     from .files import generate as generate
     from .files import read_vectors as read_vectors
     from .files import write_gauge as write_gauge
@@ -39,15 +40,16 @@ if TYPE_CHECKING:
     from .session import read_gauge as read_gauge
     from .session import solve as solve
     from .session import version as version
+    from .smoothing import smear as smear
     from .smoothing import smooth as smooth
 
     __version__: str
 
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "plot.page", "file_name": "paths",
-          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns", "certify": "certificates", "smooth": "smoothing",
+          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns", "certify": "certificates", "smear": "smoothing", "smooth": "smoothing",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
-          **dict.fromkeys(("generate", "read_vectors", "write_gauge", "write_vectors"), "files"),
+          **dict.fromkeys(("example_gauge", "generate", "read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}
 
 __all__ = list(_HOMES)

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import checked
 from .compiled_modules import loading
-from .errors import Error
+from .errors import Error, did_you_mean
 from .paths import PATHS, PathLike, file_name, read_json, shown
 from .progress import ProgressLine
 
 with loading():
     from . import _native
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import AllWords
 from .options import OPTIONS, explain_options, option_text, option_texts
 
 Numbers = NDArray[np.float64]
@@ -39,13 +44,41 @@ class CampaignPart:
 class Campaign(dict[str, Any]):
     """The report of a campaign, a dict as the program writes it (docs/campaigns/README.md), with its observables as arrays.
 
-    str() of it is the table for people, where the campaign ran in this process.
+    str() of it is a table: a line for each configuration, then means with errors.
     """
 
-    table: str = ""
+    _table: str | None = None
+
+    @property
+    def table(self) -> str:
+        if self._table is None:
+            self._table = _native.campaign_table("campaign", json.dumps(self))
+        return self._table
 
     def __str__(self) -> str:
-        return self.table or super().__str__()
+        return self.table
+
+    def __repr__(self) -> str:
+        outcomes = ", ".join(f"{n} {outcome}" for outcome, n in self["campaign"]["outcomes"].items())
+        return (f"<staghorn.Campaign of {len(self['configurations'])} configurations: {outcomes}; masses {_listed(self.masses)}; "
+                f"sources {_listed(self.sources)}>")
+
+    @classmethod
+    @checked
+    def merge(cls, reports: Sequence[PathLike], *, report: PathLike | None = None, results: PathLike | None = None,
+              force: bool = False) -> Campaign:
+        """Reports of one request as one, as `staghorn campaign merge` makes it: of jobs that share a campaign, or had configurations
+        of their own. Of a configuration that several have the certified one counts.
+
+        report, results  files to write, as of `campaign`; force: replace them
+
+        Raises Error where requests differ, or the links of one configuration.
+        """
+        named = [None if path is None else os.fsdecode(path) for path in (report, results)]
+        text, table = _native.merge_campaigns([os.fsdecode(path) for path in reports], named[0], named[1], bool(force))
+        found = cls(json.loads(text))
+        found._table = table
+        return found
 
     @classmethod
     @checked
@@ -80,6 +113,35 @@ class Campaign(dict[str, Any]):
         """Re <eta, M^-1 eta> / V of a noise source, [configuration, vector]; its mean estimates Tr M^-1 / V. Raises Error."""
         return self._observable("condensate", mass, source, lambda found: found["values"])
 
+    @checked
+    def mesons(self, name: str, masses: Sequence[float], source: str | None = None, *,
+               momentum: Sequence[int] = (0, 0, 0)) -> NDArray[np.complex128]:
+        """C(t) of a meson of `mesons`, [configuration, t].
+
+        name      of the operator at the sink, as "pion5"
+        masses    of antiquark and quark
+        source    as it was asked for, or None where all mesons are of one
+        momentum  in units of 2 pi / n
+
+        Raises Error.
+        """
+        parts = [part["report"].get("mesons", []) for part in self["configurations"] if part["outcome"] == "certified"]
+        listed = parts[0] if parts else []
+        of_source = self.sources.index(source) if source in self.sources else None
+        names = [one["source"] for one in listed]
+        sources = list(dict.fromkeys(names))
+        if source is None and len(sources) > 1:
+            raise Error(f"source: expected one of {', '.join(sources)}, found none", "argument")
+        wanted = source if of_source is None else _source_of(self, of_source)
+        found = [k for k, one in enumerate(listed) if one["name"] == name and one["masses"] == list(map(float, masses))
+                 and one["momentum"] == list(momentum) and wanted in (None, one["source"])]
+        if not found:
+            known = ", ".join(dict.fromkeys(one["name"] for one in listed)) or "none"
+            raise Error(f"name: expected a meson of this campaign ({known}) with its masses, source and momentum, found {name} of masses "
+                        f"{_listed(masses)}, momentum {_listed(momentum)}{did_you_mean(name, {one['name'] for one in listed})}", "argument")
+        values = np.array([part[found[0]]["values"] for part in parts], dtype=np.float64)
+        return np.asarray(values[..., 0] + 1j * values[..., 1])
+
     def _observable(self, name: str, mass: float, source: str, values: Any) -> Numbers:
         for what, one, known in (("mass", mass, self.masses), ("source", source, self.sources)):
             if one not in known:
@@ -92,11 +154,23 @@ class Campaign(dict[str, Any]):
         return np.array([values(one) for one in found], dtype=np.float64)
 
 
+def _listed(values: Iterable[Any]) -> str:
+    return ", ".join(f"{one:g}" if isinstance(one, float) else str(one) for one in values)
+
+
+def _source_of(found: Campaign, number: int) -> str | None:
+    """The name of a source on the first certified configuration: {n} and {gauge} in it are that one's."""
+    for part in found["configurations"]:
+        if part["outcome"] == "certified":
+            return str(part["report"]["sources"][number]["name"])
+    return None
+
+
 @checked
 def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, source: str | None = None, *,
              output: PathLike | None = None, report: PathLike | None = None, results: PathLike | None = None,
              force: bool = False, stop_at_failure: bool = False,
-             progress: Callable[[CampaignPart], Any] | bool | None = None, **options: Any) -> Campaign:
+             progress: Callable[[CampaignPart], Any] | bool | None = None, **options: Unpack[AllWords]) -> Campaign:
     """Solves for every configuration, mass and source, and keeps what is done: a second call goes on.
 
     gauge    paths, a pattern ("q_*.h5"), or "@FILE" with one path a line; all of one lattice
@@ -104,7 +178,8 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
     source   a single source in words, or None with `sources`, a list of such words or "@FILE"; {n} and {gauge} in it stand for
              the number and the stem of each configuration's name
     output   pattern of the files of solutions: {gauge} or {n} ({n:04}), {mass}, {source}; None: solutions are not kept
-    report   path of the report in JSON, which is the record of what is done too
+    report   path of the report in JSON, which is the record of what is done too; with {gauge} or {n} a report for each configuration:
+             several processes with the same names share the campaign, and Campaign.merge makes one report of theirs
     results  path of an HDF5 file of correlators and condensates
     force    replace these files, and begin anew
     stop_at_failure  end at the first configuration that is not certified; otherwise the others go on, and the report says why
@@ -128,12 +203,12 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
         texts["source"] = source
     gauges = os.fsdecode(gauge) if isinstance(gauge, PATHS) else ";".join(map(os.fsdecode, gauge))
     line = ProgressLine() if progress is True else None
-    told = (lambda part: _show(line, part)) if line is not None else progress or None
-    text, table = _native.campaign(gauges, texts, *(None if path is None else os.fsdecode(path) for path in (output, report, results)),
-                                   bool(force), bool(stop_at_failure),
+    told: Any = (lambda part: _show(line, part)) if line is not None else progress or None
+    named = [None if path is None else os.fsdecode(path) for path in (output, report, results)]
+    text, table = _native.campaign(gauges, texts, named[0], named[1], named[2], bool(force), bool(stop_at_failure),
                                    None if told is None else lambda *values: told(CampaignPart(*values)))
     found = Campaign(json.loads(text))
-    found.table = table
+    found._table = table
     if line is not None:
         outcomes = ", ".join(f"{n} {outcome.replace('_', ' ')}" for outcome, n in found["campaign"]["outcomes"].items() if n)
         line.end(f"{len(found['configurations'])} configurations: {outcomes}")

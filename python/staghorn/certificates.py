@@ -20,7 +20,7 @@ with loading():
     from . import _native
 
 # Options of solves alone.
-_OF_SOLVES = ("precision", "links", "sloppy", "sloppy_links", "fat_links", "naik_links", "sloppy_naik_links", "keep_thin_links", "eigenvectors")
+_OF_SOLVES = ("precision", "links", "sloppy", "sloppy_links", "fat_links", "naik_links", "sloppy_naik_links", "keep_thin_links", "eigenvectors", "eigenpairs")
 CERTIFY_OPTIONS = {name: row for name, row in OPERATOR_OPTIONS.items() if name not in _OF_SOLVES}
 
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,11 @@ from .together import collective, is_null, made_together, meet
 
 with loading():
     from . import _interface as native
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import ContextWords, FileWords, GaugeWords
 
 
 class Context:
@@ -55,8 +60,8 @@ class Context:
     def __init__(self, lattice: Sequence[int] | PathLike | None = None, *, comm: Any = None, grid: Sequence[int] | None = None,
                  coord: Sequence[int] | None = None, threads: int = 0, stream: int | None = None,
                  tuning_file: PathLike | None = None, environment: bool = True,
-                 log: Callable[[int, str], object] | None = None, **options: Any) -> None:
-        self._options, self._stream = _of_context(options), stream
+                 log: Callable[[int, str], object] | None = None, **options: Unpack[ContextWords]) -> None:
+        self._options, self._stream = _of_context(dict(options)), stream
         asked = words(self._options)
         if lattice is None or isinstance(lattice, PATHS):
             lattice = native.gauge_lattice(None if lattice is None else os.fsdecode(lattice), asked)
@@ -107,7 +112,7 @@ class Context:
     @collective
     def gauge(self, array: SupportsDLPack, *, order: str = "lex", phases: str = "none", boundary: Boundary | None = None,
               boundary_in_links: bool = False, dagger: bool = False, scale: Sequence[float] | None = None, version: int = 0,
-              naik: SupportsDLPack | None = None, coefficient: float = 0.0, **options: Any) -> Gauge:
+              naik: SupportsDLPack | None = None, coefficient: float = 0.0, **options: Unpack[GaugeWords]) -> Gauge:
         """A Gauge with the links of `array`, of which it keeps a copy in fp64: thin links; with `naik` fat ones.
 
         order              how the array lies, local: "lex" [T, Z, Y, X, mu, 3, 3]; "qdp" [mu, 2, T, Z, Y, X/2, 3, 3], as PyQUDA
@@ -130,22 +135,23 @@ class Context:
 
         Links lie in the memory of the host or of the context's GPU. Collective. Raises Error.
         """
-        naik, options = _with_old_names(naik, options)
-        if naik is not None and options.get("action", "naive") != "naive":
-            raise Error(f"naik: expected none with action {options['action']}, which makes Naik links, found an array", "argument")
+        naik, given = _with_old_names(naik, dict(options))
+        if naik is not None and given.get("action", "naive") != "naive":
+            raise Error(f"naik: expected none with action {given['action']}, which makes Naik links, found an array", "argument")
         order = order_of(order, LINK_ORDERS, OLD_LINK_ORDERS)
         layout = link_layout(order, phases, boundary_in_links, dagger, scale)
         layout.generation = version
         of_naik = link_layout(order, phases, boundary_in_links, dagger, scale, coefficient) if naik is not None else None
-        return Gauge._of_arrays(self, order, array, layout, naik, of_naik, _with_boundary(boundary, options))
+        return Gauge._of_arrays(self, order, array, layout, naik, of_naik, _with_boundary(boundary, given))
 
     @collective
-    def read(self, path: PathLike | None = None, *, verify: bool = True, boundary: Boundary | None = None, **options: Any) -> Gauge:
-        """A Gauge with the links of a file: any format that the program reads. With `verify` a checksum that is wrong
+    def read(self, path: PathLike | None = None, *, verify: bool = True, boundary: Boundary | None = None,
+             **options: Unpack[FileWords]) -> Gauge:
+        """A Gauge with the links of a file of MILC, NERSC, ILDG, SciDAC, HDF5, npy, openQCD or PyQUDA (docs/files.md). With `verify` a checksum that is wrong
         or absent is an error. None: improved quarks from the files `fat` and `naik`. Ranks read their parts together. The other options
         are those of `gauge`. Collective. Raises Error."""
         with verify_is_an_argument():
-            return self._read(path, boundary, options if verify else {**options, "no_verify": True})
+            return self._read(path, boundary, {**options} if verify else {**options, "no_verify": True})
 
     def _read(self, path: PathLike | None, boundary: Boundary | None, options: dict[str, Any]) -> Gauge:
         _, options = _with_old_names(None, options)

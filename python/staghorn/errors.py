@@ -82,7 +82,7 @@ class UnsupportedError(Error, NotImplementedError):
 
 
 class InternalError(Error):
-    """A fault of Staghorn: please report it."""
+    """A fault of Staghorn, not of its input."""
 
 
 # Category -> class. docs/guide/troubleshooting.md is the table for users.

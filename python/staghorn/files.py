@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,22 @@ from .arguments import checked
 from .compiled_modules import loading
 from .errors import Error, verify_is_an_argument
 from .paths import PathLike
+from .progress import ProgressLine
 from .session import ComplexArray, complex_array, links_array, read_gauge
 
 with loading():
     from . import _native
 
-__all__ = ["generate", "read_gauge", "read_vectors", "write_gauge", "write_vectors"]
+__all__ = ["example_gauge", "generate", "read_gauge", "read_vectors", "write_gauge", "write_vectors"]
+
+
+def example_gauge() -> str:
+    """The path of the configuration that comes with the package, for examples: quenched, 8x8x8x16, beta = 5.7, in NERSC's format.
+    Raises Error where the package came without it."""
+    path = os.path.join(os.path.dirname(__file__), "quenched_8x8x8x16_b5.70.nersc")
+    if not os.path.exists(path):
+        raise Error(f"{path}: expected the configuration of examples, found none; configs/ of the sources has it", "file")
+    return path
 
 
 @checked
@@ -37,7 +48,8 @@ def write_gauge(path: PathLike, links: ArrayLike, *, format: str | None = None, 
 def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | None = None, sweeps: int = 0, seed: int = 1,
              start: PathLike = "hot", overrelaxation: int = 4, save_every: int = 0,
              save_as: PathLike | None = None, output: PathLike | None = None,
-             format: str | None = None, precision: str | None = None, device: str = "auto", force: bool = False) -> ComplexArray:
+             format: str | None = None, precision: str | None = None, device: str = "auto", force: bool = False,
+             progress: Callable[[int, int], Any] | bool | None = None) -> ComplexArray:
     """A Markov chain of quenched SU(3) configurations, as `staghorn generate` makes it: the same bits, the same files.
 
     lattice         X, Y, Z, T, even; None: that of the file `start`
@@ -53,14 +65,21 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | 
     precision       fp64 or fp32 of the stored numbers; default: fp64 where the format has it
     device          auto, cpu or cuda
     force           replace files that exist
+    progress        called as progress(sweeps done, sweeps) before each sweep; what it raises ends the chain. True: a line that is
+                    written over, in a terminal or a notebook
 
     Returns the last links U[T, Z, Y, X, mu, 3, 3]. Runs in this process alone. Raises Error.
     """
     if beta is None and sweeps > 0:
         raise Error("beta: expected a number where `sweeps` is not 0, found none", "argument")
-    return _native.generate(lattice, os.fsdecode(start), 0.0 if beta is None else float(beta), int(sweeps),
-                            int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fsdecode(save_as),
-                            None if output is None else os.fsdecode(output), format, precision, device, bool(force))
+    line = ProgressLine() if progress is True else None
+    told: Any = (lambda done, of: line.tell(f"sweep {done} of {of}")) if line is not None else progress or None
+    links = _native.generate(lattice, os.fsdecode(start), 0.0 if beta is None else float(beta), int(sweeps),
+                             int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fsdecode(save_as),
+                             None if output is None else os.fsdecode(output), format, precision, device, bool(force), told)
+    if line is not None:
+        line.end(f"{sweeps} sweeps")
+    return links
 
 
 @checked

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
@@ -22,7 +22,7 @@ from .fields import copied, links as link_fields
 from .fields import vectors as vector_fields
 from .options import SOLVE_OPTIONS, list_options, words
 from .paths import PATHS, PathLike
-from .progress import Progress, Shown
+from .progress import Progress, ProgressLine, Shown
 from .report import Report
 from .structs import old_name, vector_layout
 from .together import collective
@@ -31,6 +31,9 @@ with loading():
     from . import _interface as native
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import AllVectorWords, AllWords
     from .context import Context
 
 
@@ -127,13 +130,13 @@ class Gauge:
         return result
 
     @overload
-    def solve(self, mass: float | None, source: str | PathLike | None = None, **options: Any) -> tuple[ComplexArray, Report]: ...
+    def solve(self, mass: float | None, source: str | PathLike | None = None, **options: Unpack[AllWords]) -> tuple[ComplexArray, Report]: ...
     @overload
     def solve(self, mass: float | None, source: Array, *, out: Array | None = None, guess: bool | Array = False,
               dx: Array | None = None, order: str = "lex", phases: str = "none", stop: str = "system", sign: int = 1,
-              halved: bool = False, progress: Progress | bool | None = None, **options: Any) -> tuple[Array, Report]: ...
+              halved: bool = False, progress: Progress | bool | None = None, **options: Unpack[AllVectorWords]) -> tuple[Array, Report]: ...
 
-    @collective
+    @collective  # type: ignore[misc]
     def solve(self, mass: float | None, source: Any = None, *, out: Any = None, guess: Any = False, dx: Any = None,
               order: str = "lex", phases: str = "none", stop: str = "system", sign: int = 1, halved: bool = False,
               progress: Progress | bool | None = None, **options: Any) -> tuple[Any, Report]:
@@ -266,7 +269,7 @@ class Gauge:
     def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 1000000, seed: int = 1,
               vectors: bool = True, output: PathLike | None = None, storage: str = "fp64",
               force: bool = False, checkpoint: PathLike | None = None, checkpoint_every: float = 600,
-              resume: bool = False) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
+              resume: bool = False, progress: Callable[[int, float], Any] | bool | None = None) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """The lowest eigenpairs of K = -D^2 on even sites, as `staghorn eigen` finds and certifies them.
 
         pairs      how many, from the lowest
@@ -278,6 +281,8 @@ class Gauge:
                    where it ends in .scidac or .lime, packed where it ends in .packed.scidac or .packed.lime
         storage    precision of the vectors in that file: fp64, fp32 or fp16
         force      replace the file if it exists
+        progress   called as progress(applications of K, pairs that are missing); something true ends the search. True: a line that is
+                   written over, in a terminal or a notebook
         checkpoint, checkpoint_every, resume   keep the state of the search in this file every so many seconds, and go on
                    from it
 
@@ -292,12 +297,31 @@ class Gauge:
             made.append(np.zeros((n, t, z, y, x, 3), np.complex128))
             return int(made[0].ctypes.data)
 
+        line = ProgressLine() if progress is True else None
+        told: Any = (lambda calls, missing: line.tell(f"{calls} applications, {missing:.0f} of {pairs} pairs missing")) if line is not None else (
+            progress or None)
         native.find_eigenpairs(self._native, int(pairs), float(tolerance), int(max_calls), int(seed),
                                None if checkpoint is None else os.fsdecode(checkpoint), float(checkpoint_every), bool(resume),
                                None if output is None else os.fsdecode(output), choice("storage", storage, native.PRECISIONS),
-                               bool(force), vector_layout("lex", "none"), room if vectors else None)
+                               bool(force), vector_layout("lex", "none"), room if vectors else None, told)
         report = self.context._report()
+        if line is not None:
+            line.end(f"{report['outcome']}: {len(report['eigenvalues'])} pairs")
         return np.array(report["eigenvalues"]), made[0] if made else None, report
+
+    @collective
+    def read_eigenpairs(self, path: PathLike) -> None:
+        """Reads low eigenpairs of these links, proves them, and deflates the solves that follow with them (docs/deflation.md).
+
+        path  of a file of `eigen`, `staghorn eigen` or MILC
+
+        `deflate=False` of a solve leaves them aside; `update` and another call forget them. Collective. Raises Error where they belong to
+        other links, another action or boundary, or are no eigenpairs.
+        """
+        native.read_eigenpairs(self._native, os.fsdecode(path))
+
+    def __repr__(self) -> str:
+        return f"<staghorn.Gauge in {self.context!r}>"
 
     def close(self) -> None:
         """Gives the links back. Collective."""

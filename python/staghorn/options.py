@@ -37,7 +37,8 @@ def option_texts(known: Collection[str], options: Mapping[str, Any]) -> dict[str
     TypeError."""
     for name in options:
         if name not in known:
-            raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, known)}")
+            elsewhere = f"; it is an option of {'Session and Context' if name in SESSION_OPTIONS else 'solve'}" if name in OPTIONS else ""
+            raise TypeError(f"unexpected keyword argument {name!r}{elsewhere or did_you_mean(name, known)}")
     return {name: option_text(value, ";" if name == "sources" else ",") for name, value in options.items() if value is not None}
 
 

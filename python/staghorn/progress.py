@@ -35,14 +35,18 @@ class ProgressLine:
         self._head, self._first = f"{what}: ", None
         self._show(self._head + (words or "begins"))
 
+    def tell(self, text: str) -> None:
+        """Shows `text`, unless a line was shown a moment ago."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + self._interval
+            self._show(self._head + text)
+
     def __call__(self, iteration: int, residual_over_tolerance: float) -> None:
         if self._first is None or iteration < self._last:  # the first solve, or the next
             self._first = residual_over_tolerance
         self._last = iteration
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + self._interval
-            self._show(self._head + text_of(iteration, residual_over_tolerance, self._first))
+        self.tell(text_of(iteration, residual_over_tolerance, self._first))
 
     def end(self, text: str) -> None:
         """Shows how the solve ended, in place of the line."""

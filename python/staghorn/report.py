@@ -86,7 +86,7 @@ class TimeRow:
     note: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Report(dict[str, Any]):
     """The report of one solve: the dict that its JSON is, with types. Fields that a report does not have are None or empty."""
 
@@ -177,6 +177,9 @@ class Report(dict[str, Any]):
         if "outcome" not in found:
             raise Error(f"{shown(path)}: expected a report in JSON, found JSON with other keys", "file")
         return cls.from_dict(found)
+
+    def __repr__(self) -> str:
+        return f"<staghorn.Report {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
         worst = max((rhs.residual_true for rhs in self.rhs), default=0.0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,11 @@ from .structs import old_name
 
 with loading():
     from . import _native
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ._native import AllWords, SessionWords, SolveWords
 
 __all__ = ["Error", "Session", "read_gauge", "solve", "version"]
 
@@ -58,23 +63,27 @@ class Session:
     """
 
     @checked
-    def __init__(self, gauge: PathLike | ArrayLike | None = None, *, order: str | None = None, **options: Any) -> None:
-        if "long" in options:
+    def __init__(self, gauge: PathLike | ArrayLike | None = None, *, order: str | None = None, **options: Unpack[SessionWords]) -> None:
+        given: dict[str, Any] = dict(options)
+        if "long" in given:
             old_name("long", "naik")
-            options["naik"] = options.pop("long")
-        texts = option_texts(SESSION_OPTIONS, options)
+            given["naik"] = given.pop("long")
+        texts = option_texts(SESSION_OPTIONS, given)
         if gauge is None and not {"fat", "naik"} <= set(texts):
             raise Error("gauge: expected a file, links, or `fat` and `naik`, found none of them", "argument")
         if gauge is None or isinstance(gauge, PATHS):
-            self._context = Context(gauge, **options)
+            self._context = Context(gauge, **given)
             self._gauge = self._context._read(gauge, None, {})
         else:
             links = links_array(gauge, order)
             if texts.get("shares") == "auto":
                 raise Error("shares: expected even, or the shares of the lattice of these links, which is cut already, found auto", "argument")
-            self._context = Context(links.shape[3::-1], **options)
+            self._context = Context(links.shape[3::-1], **given)
             self._gauge = self._context.gauge(links)
         _ = self._gauge.summary  # measured here; reports of solves have it
+
+    def __repr__(self) -> str:
+        return f"<staghorn.Session {'x'.join(map(str, self.lattice))} on {self._context.device}>"
 
     @property
     def lattice(self) -> tuple[int, int, int, int]:
@@ -94,7 +103,7 @@ class Session:
 
     @checked
     def solve(self, mass: float | None, source: str | PathLike | ArrayLike | None = None, *, guess: ArrayLike | None = None,
-              progress: Progress | bool | None = None, **options: Any) -> tuple[ComplexArray, Report]:
+              progress: Progress | bool | None = None, **options: Unpack[SolveWords]) -> tuple[ComplexArray, Report]:
         """As Gauge.solve, with any arrays of the host that become complex128.
 
         mass     lattice mass a m; above 0 for the full system; None with `masses` or `rational`
@@ -110,9 +119,14 @@ class Session:
             asked = source
         else:
             asked = complex_array(source, "source", (3,), (0, 1))
-            if (found := asked.shape[-2:-6:-1]) != self.lattice:
-                raise Error(f"source: expected lattice {'x'.join(map(str, self.lattice))}, found {'x'.join(map(str, found))}", "layout")
-        return self._gauge._solve_as_program(mass, asked, guess, progress, options)
+            if asked.shape[-5:-1] != self.lattice[::-1]:
+                raise Error(f"source: expected shape {(*asked.shape[:-5], *self.lattice[::-1], 3)}, found {asked.shape}", "layout")
+        return self._gauge._solve_as_program(mass, asked, guess, progress, dict(options))
+
+    @checked
+    def read_eigenpairs(self, path: PathLike) -> None:
+        """As Gauge.read_eigenpairs."""
+        self._gauge.read_eigenpairs(path)
 
     @checked
     def eigen(self, pairs: int, **options: Any) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
@@ -123,11 +137,11 @@ class Session:
 @checked
 def solve(gauge: PathLike | ArrayLike | None, mass: float | None, source: str | PathLike | ArrayLike | None = None, *,
           guess: ArrayLike | None = None, progress: Progress | bool | None = None, order: str | None = None,
-          **options: Any) -> tuple[ComplexArray, Report]:
+          **options: Unpack[AllWords]) -> tuple[ComplexArray, Report]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
-    known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
-    return Session(gauge, order=order, **known).solve(mass, source, guess=guess, progress=progress,
-                                         **{name: value for name, value in options.items() if name not in known})
+    known: Any = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
+    others: Any = {name: value for name, value in options.items() if name not in known}
+    return Session(gauge, order=order, **known).solve(mass, source, guess=guess, progress=progress, **others)
 
 
 list_options(Session, SESSION_OPTIONS, "    ")

@@ -24,7 +24,7 @@ namespace {
 // A request, with what its file says.
 struct Chain {
   const ChainRequest& request;
-  const std::function<void()>& sweep_begins;
+  const std::function<void(int)>& sweep_begins;
   Extents extents{};
   int first_sweep = 0;
 
@@ -65,7 +65,7 @@ template <class Field>
 void run_sweeps(std::ostream& out, const Communicator& communicator, const Chain& chain, Field& links) {
   const Stopwatch sweeping;
   for (int sweep = chain.first_sweep; sweep < chain.last_sweep(); ++sweep) {
-    if (chain.sweep_begins) chain.sweep_begins();
+    if (chain.sweep_begins) chain.sweep_begins(sweep - chain.first_sweep);
     if (chain.request.measure_every > 0 && sweep % chain.request.measure_every == 0)
       print_plaquette(out, plaquette(communicator, links), sweep);
     heatbath_sweep(communicator, links, chain.request.heatbath, std::uint32_t(sweep));
@@ -155,7 +155,7 @@ void check_chain(const ChainRequest& request) {
 }
 
 LinkField run_chain(const Communicator& communicator, const ChainRequest& request, std::ostream& out,
-                    const std::function<void()>& sweep_begins) {
+                    const std::function<void(int)>& sweep_begins) {
   check_chain(request);
   if (!std::isfinite(request.heatbath.beta) || request.heatbath.beta < 0)
     throw Error("beta", "a number of at least 0", request.heatbath.beta);

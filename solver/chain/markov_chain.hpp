@@ -37,9 +37,10 @@ void check_chain(const ChainRequest& request);
 
 // Runs the chain and returns its last links. Tells in `out` how far it is (a stream that goes nowhere on every rank but
 // the first). Every name of a file is checked before the first sweep. The bits depend neither on the ranks nor on the
-// device. `sweep_begins` is called before each sweep, on every rank; what it throws ends the chain. Throws Error.
+// device. `sweep_begins` is called before each sweep, on every rank, with the number of sweeps of this call that are
+// done; what it throws ends the chain. Throws Error.
 // Collective.
 LinkField run_chain(const Communicator& communicator, const ChainRequest& request, std::ostream& out,
-                    const std::function<void()>& sweep_begins = {});
+                    const std::function<void(int done)>& sweep_begins = {});
 
 }  // namespace staghorn

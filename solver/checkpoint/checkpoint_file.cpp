@@ -74,6 +74,12 @@ void SharedFields::pack(std::size_t k, const VectorField& field) const {
 
 std::string previous_checkpoint(const std::string& path) { return written_file(path).string() + ".1"; }
 
+void remove_checkpoints(const Communicator& communicator, const std::string& path) {
+  if (communicator.is_root())
+    for (const std::string& name : {written_file(path).string(), previous_checkpoint(path)}) ::unlink(name.c_str());
+  communicator.barrier();
+}
+
 std::int64_t write_checkpoint(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                               const CheckpointContents& contents,
                               const std::function<const VectorField&(std::int64_t)>& vector, bool keep_previous) {

@@ -58,6 +58,8 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
                               const std::function<const VectorField&(std::int64_t)>& vector, bool keep_previous = true);
 
 std::string previous_checkpoint(const std::string& path);  // "PATH.1", beside the file that a link leads to
+// Removes both, of a job whose results are certified and written. What cannot be removed stays. Collective.
+void remove_checkpoints(const Communicator& communicator, const std::string& path);
 
 // All but the vectors. Throws Error where the file is no whole checkpoint, OtherCheckpointVersion where it is of
 // another version.

@@ -98,8 +98,7 @@ int create_of(staghorn_context* context, staghorn_gauge** gauge, const LinksArgu
         held.gauge = std::make_unique<Gauge>(*held.context->context, asked);
         if (action) set_action(held, *action);
         load_links(held, links, naik);
-        if (asked.eigenvectors)
-          load_eigenpairs(*held.gauge, read_eigenvector_header(held.ranks(), *asked.eigenvectors));
+        if (asked.eigenvectors) take_eigenpairs(*held.gauge, *asked.eigenvectors, asked.eigenpairs);
       });
 }
 

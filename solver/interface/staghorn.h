@@ -79,7 +79,7 @@ enum staghorn_status {
   STAGHORN_E_MPI = -6,         /* MPI failed, or is not there */
   STAGHORN_E_STATE = -7,       /* a handle that was destroyed or belongs elsewhere */
   STAGHORN_E_UNSUPPORTED = -8, /* has its place here, but does not exist yet */
-  STAGHORN_E_INTERNAL = -9,    /* a fault of Staghorn: please report it */
+  STAGHORN_E_INTERNAL = -9,    /* a fault of Staghorn, not of its input */
   STAGHORN_E_FILE = -10        /* a file cannot be read or written, or does not hold what it must */
 };
 

@@ -97,7 +97,7 @@ CommandSyntax bench_syntax() {
            {"grid", "x,y,z,t", "process grid (default: the one with the least surface)"},
            {"mapping", "host|natural|reversed",
             "ranks in the grid: a box on each host; as numbered, x fastest; or t fastest", "host"},
-           {"machine", "h200|FILE.json",
+           {"machine", "h200|h100|a100|b200|FILE.json",
             "scaling, mapping: links and latencies of the floor on GPUs, as of `staghorn plan`", "h200"},
            {"loopback", "xyzt", "directions cut although one process holds them", ""},
            {"transport", "NAME", "how faces travel between GPUs", "auto"},

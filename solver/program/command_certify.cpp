@@ -22,26 +22,10 @@ const std::vector<std::string> options_of_solutions{"mass",          "system", "
                                                     "noise_vectors", "phases", "tolerance"};
 
 // Those of solves alone, among the options of the operator and of machines.
-const std::vector<std::string> options_left_out{"precision",
-                                                "links",
-                                                "sloppy",
-                                                "sloppy_links",
-                                                "fat_links",
-                                                "naik_links",
-                                                "sloppy_naik_links",
-                                                "keep_thin_links",
-                                                "transport",
-                                                "overlap",
-                                                "tuning",
-                                                "solver",
-                                                "preconditioner",
-                                                "blas",
-                                                "device",
-                                                "certificate",
-                                                "loopback",
-                                                "eigenvectors",
-                                                "eigenvectors_on",
-                                                "shares"};
+const std::vector<std::string> options_left_out{
+    "precision",       "links",       "sloppy",   "sloppy_links", "fat_links",  "naik_links",      "sloppy_naik_links",
+    "keep_thin_links", "transport",   "overlap",  "tuning",       "solver",     "preconditioner",  "blas",
+    "device",          "certificate", "loopback", "eigenvectors", "eigenpairs", "eigenvectors_on", "shares"};
 
 // The options of `group` that are not in `wanted`.
 std::vector<std::string> all_but(OptionGroup group, const std::vector<std::string>& wanted) {

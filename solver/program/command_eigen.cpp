@@ -22,9 +22,9 @@ namespace po = boost::program_options;
 namespace {
 
 // Options of a session that a search does not read.
-const std::vector<std::string> options_of_solves{
-    "sloppy",      "sloppy_links", "sloppy_naik_links", "solver",         "blas",
-    "certificate", "eigenvectors", "eigenvectors_on",   "keep_thin_links"};
+const std::vector<std::string> options_of_solves{"sloppy",     "sloppy_links",   "sloppy_naik_links", "solver",
+                                                 "blas",       "certificate",    "eigenvectors",      "eigenvectors_on",
+                                                 "eigenpairs", "keep_thin_links"};
 
 CommandSyntax eigen_syntax() {
   CommandSyntax syntax{
@@ -64,6 +64,8 @@ CommandSyntax eigen_syntax() {
                        ".scidac or .lime, packed (half of the bytes) where it ends in .packed.scidac or .packed.lime"},
                       {"storage", "fp64|fp32|fp16",
                        "of the vectors in the file; for deflated solves 16 bits are nearly as good", "fp64"},
+                      {"keep-checkpoint", "",
+                       "keep the file of --checkpoint when all is certified and written, where it is removed else"},
                       {"report", "F.json", "write the report"},
                       {"force", "", "replace output files that exist"},
                       {"quiet", "", "print nothing but errors"}});
@@ -77,7 +79,7 @@ struct EigenCommand {
   EigenRequest request;
   std::optional<EigenpairOutput> output;
   std::optional<std::string> report;
-  bool force = false, quiet = false;
+  bool force = false, quiet = false, keep_checkpoint = false;
 };
 
 EigenCommand read_eigen_command(const OptionValues& values) {
@@ -98,6 +100,9 @@ EigenCommand read_eigen_command(const OptionValues& values) {
   command.request.resume = values.is_on("resume");
   command.report = values.optional_text("report");
   command.force = values.is_on("force");
+  command.keep_checkpoint = values.is_on("keep-checkpoint");
+  if (command.keep_checkpoint && !command.request.checkpoint)
+    throw UsageError("--keep-checkpoint belongs to --checkpoint");
   command.quiet = values.is_on("quiet");
   const Precision storage = parse_value("storage", [&] { return parse_kernel_precision(values.text("storage")); });
   const std::optional<std::string> output = values.optional_text("output");
@@ -186,7 +191,9 @@ int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream
       command.force);
   if (written) messages << "  eigenpairs in " << command.output->path << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
-  return report.outcome == EigenOutcome::certified ? exit_certified : exit_not_converged;
+  if (report.outcome != EigenOutcome::certified) return exit_not_converged;
+  if (command.request.checkpoint && !command.keep_checkpoint) remove_checkpoints(ranks, *command.request.checkpoint);
+  return exit_certified;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "solver/chain/markov_chain.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
+#include "solver/program/progress.hpp"
 
 namespace staghorn {
 
@@ -83,7 +84,15 @@ int run_generate(const Communicator& communicator, const std::vector<std::string
   const std::optional<OptionValues> values = parse_options(communicator, generate_syntax(), arguments, out);
   if (!values) return exit_certified;
   std::ostream nowhere(nullptr);
-  run_chain(communicator, read_request(*values), values->is_on("quiet") ? nowhere : out);
+  std::ostream& messages = values->is_on("quiet") ? nowhere : out;
+  const ChainRequest request = read_request(*values);
+  LiveLine line(messages);
+  run_chain(communicator, request, messages, [&](int done) {
+    if (done + 1 == request.sweeps)
+      line.clear();
+    else if (line.is_due())
+      line.show("sweep " + std::to_string(done) + " of " + std::to_string(request.sweeps));
+  });
   return exit_certified;
 }
 

@@ -74,8 +74,12 @@ CommandSyntax solve_syntax() {
        {"output-format", "hdf5|scidac|npy|fnal",
         "of the solution (default: what its name ends in, as .scidac, .npy or .fnal, else hdf5); fnal rounds to fp32"},
        {"report", "F.json",
-        "write the report; - prints it, and nothing else; of several configurations also the record of what is done"},
+        "write the report; - prints it, and nothing else; of several configurations also the record of what is done, "
+        "or "
+        "with {gauge} or {n} a report for each, so that several jobs share them"},
        {"results", "F.h5", "write correlators and condensates of all configurations, masses and sources in HDF5"},
+       {"keep-checkpoint", "",
+        "keep the file of --checkpoint when all is certified and written, where it is removed else"},
        {"stop-at-failure", "", "end at the first configuration that is not certified"},
        {"force", "", "replace output files that exist"},
        {"quiet", "", "print nothing but errors"}});
@@ -89,7 +93,7 @@ struct SolveCommand {
   std::optional<std::string> guess, output, report, results;
   VectorFormat output_format = VectorFormat::hdf5;
   bool report_to_output = false;  // --report -
-  bool force = false, quiet = false, stop_at_failure = false;
+  bool force = false, quiet = false, stop_at_failure = false, keep_checkpoint = false;
   bool is_campaign = false;  // several configurations, or what only a campaign writes
 };
 
@@ -114,10 +118,18 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   command.output = values.optional_text("output");
   command.results = values.optional_text("results");
   command.stop_at_failure = values.is_on("stop-at-failure");
-  command.is_campaign =
-      command.results ||
-      (command.output && !parse_value("output", [&] { return pattern_fields(*command.output); }).empty()) ||
-      names_several_gauges(communicator, command.gauge);
+  command.keep_checkpoint = values.is_on("keep-checkpoint");
+  if (command.keep_checkpoint && !command.options.request.checkpoint)
+    throw UsageError("--keep-checkpoint belongs to --checkpoint");
+  const auto is_pattern = [](const char* option, const std::optional<std::string>& name) {
+    return name && !parse_value(option, [&] { return pattern_fields(*name); }).empty();
+  };
+  command.report = values.optional_text("report");
+  command.is_campaign = command.results || is_pattern("output", command.output) ||
+                        is_pattern("report", command.report) ||
+                        is_pattern("checkpoint", command.options.request.checkpoint) ||
+                        is_pattern("eigenvectors", command.options.session.eigenvectors) ||
+                        is_pattern("sources", many.list) || names_several_gauges(communicator, command.gauge);
   if (command.is_campaign && command.guess)
     throw UsageError("--guess belongs to a single configuration: several start from zero");
   if (command.stop_at_failure && !command.is_campaign) throw UsageError("--stop-at-failure belongs to several --gauge");
@@ -125,7 +137,6 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--noise-vectors", "a number from 1 to " + std::to_string(max_rhs) + ", or more with --batch", n);
   if (many.asked() && command.guess)
     throw UsageError("--guess belongs to a single batch: --sources and --batch start from zero");
-  command.report = values.optional_text("report");
   command.report_to_output = command.report == "-";
   if (command.report_to_output) command.report.reset();
   if (const auto format = values.optional_text("output-format")) {
@@ -276,7 +287,9 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
     messages << "  solution in " << *command.output << (command.output_format == VectorFormat::fnal ? ", fp32" : "")
              << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
-  return report.outcome == Outcome::certified ? exit_certified : exit_not_converged;
+  if (report.outcome != Outcome::certified) return exit_not_converged;
+  if (request.checkpoint && !command.keep_checkpoint) remove_checkpoints(ranks, *request.checkpoint);
+  return exit_certified;
 }
 
 // Tells in `messages` how far it is, and prints the table. `report_to`: where the report is printed too; may be
@@ -308,7 +321,7 @@ int solve_campaign(const Communicator& communicator, const CampaignRequest& requ
   if (request.report) messages << "  report in " << *request.report << "\n";
   if (report_to) *report_to << answer.json;
   if (answer.failed > 0) return exit_error;
-  return answer.certified == answer.parts ? exit_certified : exit_not_converged;
+  return answer.certified + answer.left == answer.parts ? exit_certified : exit_not_converged;
 }
 
 int solve(const Communicator& communicator, SolveCommand command, std::ostream& out) {
@@ -322,7 +335,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
     return on_chosen_ranks(communicator, gauges.front(), options, names_itself, [&](const Communicator& ranks) {
       return solve_campaign(ranks,
                             {gauges, command.options, command.output, command.report, command.results, command.force,
-                             command.stop_at_failure},
+                             command.stop_at_failure, command.keep_checkpoint},
                             messages, command.report_to_output ? &out : nullptr, command.quiet);
     });
   }

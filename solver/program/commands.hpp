@@ -24,6 +24,8 @@ enum ExitStatus {
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_certify(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
+int run_campaign_command(const Communicator& communicator, const std::vector<std::string>& arguments,
+                         std::ostream& out);
 int run_report(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_convert(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);

@@ -32,6 +32,8 @@ constexpr Command commands[] = {
     {"solve", "solve the staggered Dirac equation on a gauge configuration and certify the answer", run_solve},
     {"eigen", "find the lowest eigenpairs of -D^2 on a gauge configuration, certified", run_eigen},
     {"certify", "judge a solution that any code wrote, and find its convention", run_certify},
+    {"campaign", "merge the reports of jobs that worked on many configurations, and print the averages",
+     run_campaign_command},
     {"inspect", "show what is in a gauge file: header, checksums, plaquette, unitarity, memory it would need",
      run_inspect},
     {"convert", "write a gauge configuration in another format or precision", run_convert},

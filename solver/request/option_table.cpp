@@ -9,6 +9,7 @@
 #include "halo/named_choice.hpp"
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/request/eigen_request.hpp"
 #include "solver/request/option_text.hpp"
 #include "solver/request/words/did_you_mean.hpp"
 
@@ -188,6 +189,11 @@ std::vector<Option> make_table() {
           "low eigenpairs of this operator from a file of `staghorn eigen` or MILC; solves take them out of the "
           "residual and need fewer iterations",
           parse_text, &O::session, &SessionOptions::eigenvectors),
+      row(lattice_operator, "eigenpairs", "K",
+          "where the file of `eigenvectors` does not exist: find and certify the K lowest eigenpairs, as `staghorn "
+          "eigen` "
+          "does, and write them to it",
+          whole_number(1, EigenRequest::most_pairs), &O::session, &SessionOptions::eigenpairs),
       row(solver, "deflate", "on|off", "use the eigenpairs of `eigenvectors`, if there are any", parse_switch,
           &O::request, &SolveRequest::deflate),
       row(problem, "exact_low_modes", "",

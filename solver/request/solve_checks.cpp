@@ -111,6 +111,8 @@ void check_options(const SessionOptions& options) {
     throw Error("dataset", "thin links, whose name it is", "`fat` and `naik`");
   if (options.quarks.stored() && options.reunitarize)
     throw Error("reunitarize", "thin links, which can be projected onto SU(3)", "links from files");
+  if (options.eigenpairs && !options.eigenvectors)
+    throw Error("eigenpairs", "`eigenvectors`, the file that they are written to", "none");
   if (options.blas == Blas::cublas && options.sloppy)
     throw Error("`blas` cublas", "no sloppy precision, as it is the plain baseline", "sloppy " + sloppy);
 }

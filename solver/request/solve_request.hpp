@@ -97,6 +97,7 @@ struct SessionOptions : SolveNumbers {
   CertificatePlace certificate = CertificatePlace::automatic;
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
+  std::optional<int> eigenpairs;  // so many are found and written there where that file does not exist
   EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;
   bool host_loop = false;  // the host runs every loop (operator_options.hpp); shares that are measured ask so
   // Experiments (dirac/kernels/experiments).

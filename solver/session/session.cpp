@@ -54,7 +54,7 @@ struct GaugeFiles {
       pair = read_improved_headers(all, *options.quarks.fat, *options.quarks.naik);
     }
     header = pair ? pair->fat : read_gauge_header(all, path, options.dataset);
-    if (options.eigenvectors) {
+    if (options.eigenvectors && eigenvectors_are_there(all, options)) {
       eigenvectors = read_eigenvector_header(all, *options.eigenvectors);
       require_belongs(*eigenvectors, header.extents, identity_of_options(options));
     }
@@ -72,7 +72,7 @@ std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& 
   const auto& [reading, path, header, pair, eigenvectors] = files;
   // A GPU is made ready beside the reading of thin links. What is free there is known then, and asked for by the first
   // solve; what could never fit is refused here.
-  const bool beside = !pair && !eigenvectors;
+  const bool beside = !pair && !options.eigenvectors;
   const cuda::StartBeside start(beside ? context.cuda_device() : -1);
   std::optional<Context::Scope> scope;
   if (!beside) scope.emplace(context);
@@ -103,7 +103,10 @@ std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& 
                                     LinkOrigin{path, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) gauge->improve();
   }
-  if (eigenvectors) load_eigenpairs(*gauge, *eigenvectors, shape.eigenvectors_on_host);
+  if (eigenvectors)
+    load_eigenpairs(*gauge, *eigenvectors, shape.eigenvectors_on_host);
+  else if (options.eigenvectors)
+    take_eigenpairs(*gauge, *options.eigenvectors, options.eigenpairs);
   gauge->measured();
   gauge->set_read_seconds(reading.seconds());
   return gauge;
@@ -143,7 +146,6 @@ Session::Session(const Communicator& all, const Extents& global, const SessionOp
   completed_options(options);
   if (options.quarks.stored())
     throw Error("fat", "no links from files beside those of gauge files", *options.quarks.fat);
-  if (options.eigenvectors) throw Error("eigenvectors", "a single configuration, to which they belong", "several");
   state_.reset(new State{std::make_shared<Context>(all, global, options, options.mapping)});
   const Context& context = *state_->context;
   const Context::Scope scope(context);
@@ -177,6 +179,11 @@ void Session::take_links() {
   state_->gauge->measured();
 }
 
+void Session::take_eigenpairs(const std::string& path) {
+  const Context::Scope scope(*state_->context);
+  staghorn::take_eigenpairs(*state_->gauge, path, options().eigenpairs);
+}
+
 Session::Session(const Communicator& all, LinkField links, const SessionOptions& options)
     : state_(
           new State{std::make_shared<Context>(all, links.lattice().global(), cut_already(options), Mapping::natural)}) {
@@ -193,8 +200,7 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
   state_->gauge = std::make_shared<Gauge>(context, std::move(links), context.options(), LinkOrigin{});
   state_->gauge->measured();
   if (options.quarks.improved()) state_->gauge->improve();
-  if (options.eigenvectors)
-    load_eigenpairs(*state_->gauge, read_eigenvector_header(context.communicator(), *options.eigenvectors));
+  if (options.eigenvectors) staghorn::take_eigenpairs(*state_->gauge, *options.eigenvectors, options.eigenpairs);
 }
 
 Session::~Session() = default;

@@ -42,11 +42,14 @@ class Session {
 
   // Links of another file in place of those that are here: the first verifies its checksums and returns the hash of
   // its thin links as they stand there (dirac/fields/site_hash.hpp), the second makes of them what solves use. There
-  // are no links in between, nor after an Error. Operators, vectors and tuned launches stay. Not with stored fat links
-  // or eigenvectors, which belong to one file. Throws Error where the file is of another lattice, and as the
+  // are no links in between, nor after an Error. Operators, vectors and tuned launches stay, eigenpairs go. Not with
+  // stored fat links, which belong to one file. Throws Error where the file is of another lattice, and as the
   // constructor does.
   std::uint64_t read_links(const std::string& gauge_file);
   void take_links();
+  // Then the eigenpairs of these links, of the file `path`; found and written to it where it does not exist and the
+  // options ask for `eigenpairs`.
+  void take_eigenpairs(const std::string& path);
 
   const Communicator& communicator() const;
   const Placement& placement() const;

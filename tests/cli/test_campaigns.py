@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 
 import h5py
 import numpy as np
 import pytest
 from lock_files import lock
+from program_under_test import PROGRAM, ROOT
 from solve_files import solution_bytes
 
 DATE = {"SOURCE_DATE_EPOCH": "1795199983"}
@@ -193,7 +195,10 @@ def test_improved_quarks_and_mixed_precision_do_not_depend_on_earlier_links(stag
     (["--gauge", "q_0001.h5;nowhere.h5", "--mass", 1], 1, ["--gauge", "nowhere.h5"]),
     (["--gauge", "q_*.h5", "--mass", 1, "--guess", "x.h5"], 2, ["--guess", "single configuration"]),
     (["--gauge", "q_*.h5", "--mass", 1, "--chronological", 2], 1, ["--chronological", "single batch"]),
-    (["--gauge", "q_*.h5", "--mass", 1, "--eigenvectors", "e.h5"], 1, ["--eigenvectors", "one configuration"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--eigenvectors", "e.h5"], 1, ["--eigenvectors", "{gauge} or {n}"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--eigenpairs", 4], 2, ["--eigenpairs", "--eigenvectors"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--report", "{gauge}.json", "--results", "r.h5"], 1, ["--results", "merge"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--report", "{gauge}.json", "--force"], 1, ["--force", "share"]),
     (["--gauge", "q_*.h5", "--mass", 1, "--output", "x_{n}.h5", "--checkpoint", "c.h5"], 1, ["--checkpoint", "{gauge} or {n}"]),
     (["--gauge", "q_*.h5", "--mass", 1, "--output", "x_{n}.scidac"], 2, ["--output", "HDF5"]),
     (["--gauge", "q_*.h5", "--mass", 1, "--sources", "point:9,0,0,0"], 1, ["point:9,0,0,0"]),
@@ -216,3 +221,94 @@ def test_mesons_of_a_campaign_are_tables_of_the_results(folder, campaign):
         for name in ("momentum", "masses"):
             np.testing.assert_array_equal(results[f"meson_{name}"], [meson[name] for meson in parts[0]])
     campaign("--mesons", "pion5", status=1)  # the record is one of another request
+
+
+def shared(staghorn, folder, *options, gauge="q_*.h5", output="x_{n:02}_{mass}_{source}.h5", report="r_{n}.json"):
+    return staghorn("solve", "--gauge", gauge, *ASKED, "--output", output, "--report", report, *options, cwd=folder, env=DATE)
+
+
+@pytest.mark.mpi
+def test_jobs_share_a_campaign_and_their_reports_merge_into_that_of_one(staghorn, folder, campaign, tmp_path_factory, expect_error):
+    """A job leaves the configuration whose report another one has locked, and takes it when that lock is gone."""
+    campaign("--mesons", "pion5")
+    with h5py.File(folder / "r.h5") as results:
+        alone = {name: results[name][()] for name in results}
+    before = record(folder)
+    solutions = {path.name: path.read_bytes() for path in folder.glob("x_*")}
+    for name in solutions:
+        (folder / name).unlink()
+    held = lock(folder / "r_2.json")
+    first = shared(staghorn, folder, "--mesons", "pion5")
+    assert first.returncode == 0 and f"q_0002.h5: left to another job: the lock of process {os.getpid()}" in first.stdout
+    assert not (folder / "r_2.json").exists() and len(list(folder.glob("x_*"))) == 8
+    held.unlink()
+    second = shared(staghorn, folder, "--mesons", "pion5", gauge="q_0002.h5; q_0001.h5; q_0003.h5")
+    assert second.returncode == 0 and second.stdout.count("by an earlier call") == 2
+    assert {path.name: path.read_bytes() for path in folder.glob("x_*")} == solutions
+    merged = staghorn("campaign", "merge", "r_1.json", "r_2.json", "r_3.json", "--report", "all.json", "--results", "all.h5", cwd=folder)
+    assert merged.returncode == 0 and "3 configurations, 3 certified" in merged.stdout and "pion5 0.2" in merged.stdout
+    ours = json.loads((folder / "all.json").read_text())
+    assert ours["outcome"] == "certified" and ours["campaign"]["request"] == before["campaign"]["request"]
+    for part, one in zip(ours["configurations"], before["configurations"], strict=True):
+        assert part["gauge"] == one["gauge"] and part["report"]["sources"] == one["report"]["sources"]
+    with h5py.File(folder / "all.h5") as results:
+        assert set(results) == set(alone)
+        for name, values in alone.items():
+            np.testing.assert_array_equal(results[name][()], values)
+    # The merged report is the record of a campaign: a second call goes on from it.
+    result = staghorn("solve", "--gauge", "q_*.h5", *ASKED, "--mesons", "pion5", *NAMES[:2], "--report", "all.json", cwd=folder)
+    assert result.stdout.count("by an earlier call") == 3
+    # Reports of another request are not merged, nor of other links.
+    shared(staghorn, folder, "--mesons", "pion5", "--tolerance", "1e-8", output="y_{n}_{mass}_{source}.h5", report="other_{n}.json")
+    expect_error(staghorn("campaign", "merge", "r_1.json", "other_1.json", cwd=folder), 1, "other_1.json", "tolerance", "1e-08")
+    changed = json.loads((folder / "r_1.json").read_text())
+    changed["configurations"][0]["links_hash"] = "0" * 16
+    (folder / "changed.json").write_text(json.dumps(changed))
+    expect_error(staghorn("campaign", "merge", "r_1.json", "changed.json", cwd=folder), 1, "changed.json", "links of q_0001.h5")
+
+
+def test_a_report_of_another_configuration_is_not_replaced(staghorn, folder, expect_error):
+    shared(staghorn, folder, gauge="q_0001.h5")
+    (folder / "r_1.json").rename(folder / "r_2.json")
+    expect_error(shared(staghorn, folder), 1, "r_2.json", "q_0002.h5", "q_0001.h5")
+
+
+def test_eigenvectors_of_each_configuration_are_made_where_they_are_not_there(staghorn, folder):
+    asked = ["--mass", 0.05, "--sources", "z2:{n}; wall:0", "--noise-vectors", 2]
+    names = ["--eigenvectors", "E_{gauge}.h5", "--output", "d_{gauge}.h5"]
+    staghorn("eigen", "--gauge", "q_0002.h5", "--pairs", 6, "--output", "E_q_0002.h5", cwd=folder, env=DATE, check=True)
+    given = (folder / "E_q_0002.h5").read_bytes()
+    result = staghorn("solve", "--gauge", "q_*.h5", *asked, *names, "--eigenpairs", 6, "--report", "e.json", cwd=folder, env=DATE)
+    assert result.returncode == 0, result.stderr
+    assert (folder / "E_q_0002.h5").read_bytes() == given
+    parts = json.loads((folder / "e.json").read_text())["configurations"]
+    assert [part["report"]["deflation"]["pairs"] for part in parts] == [6, 6, 6]
+    # The same bits as those of single calls, of which one finds the pairs by itself.
+    staghorn("eigen", "--gauge", "q_0001.h5", "--pairs", 6, "--output", "again.h5", cwd=folder, env=DATE, check=True)
+    assert (folder / "again.h5").read_bytes() == (folder / "E_q_0001.h5").read_bytes()
+    staghorn("solve", "--gauge", "q_0003.h5", "--mass", 0.05, "--sources", "z2:3; wall:0", "--noise-vectors", 2, "--eigenvectors", "new.h5",
+             "--eigenpairs", 6, "--output", "alone.h5", cwd=folder, env=DATE, check=True)
+    assert (folder / "new.h5").read_bytes() == (folder / "E_q_0003.h5").read_bytes()
+    assert solution_bytes(folder / "alone.h5") == solution_bytes(folder / "d_q_0003.h5")
+
+
+def test_the_slurm_script_of_many_configurations_shares_them_among_its_processes(folder):
+    """configs/many.slurm, with an srun that starts the command here."""
+    (folder / "configurations").mkdir()
+    for path in folder.glob("q_*.h5"):
+        path.rename(folder / "configurations" / path.name)
+    script = (ROOT / "configs" / "many.slurm").read_text()
+    assert "configurations/*.lime" in script
+    (folder / "many.slurm").write_text(script.replace("*.lime", "*.h5"))
+    (folder / "run.ini").write_text("mass = 0.5\nsource = wall:0\n")
+    shim = folder / "srun"
+    shim.write_text('#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nexec "$@"\n')
+    shim.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{folder}:{PROGRAM.parent}:{os.environ['PATH']}", "SLURM_CPUS_PER_TASK": "1", "SLURM_NTASKS": "2",
+                   "SLURM_JOB_ID": "7"}
+    for expected in (0, 3):  # the second job finds all done
+        result = subprocess.run(["bash", "many.slurm"], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+        logs = "".join(path.read_text() for path in folder.glob("job-7-*.log"))
+        assert result.returncode == 0 and "3 configurations, 3 certified" in result.stdout, result.stderr + logs
+        assert len(list((folder / "reports").glob("*.json"))) == len(list((folder / "solutions").glob("*.h5"))) == 3
+        assert logs.count("by an earlier call") >= expected

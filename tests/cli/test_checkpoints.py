@@ -85,7 +85,7 @@ class Solves:
         return self.launch(*self.options, *self.files(name), *more, "--quiet", ranks=ranks, env=DATE)
 
     def with_checkpoint(self, *more):
-        return ["--checkpoint", self.checkpoint, "--checkpoint-every", 0, *more]
+        return ["--checkpoint", self.checkpoint, "--checkpoint-every", 0, "--keep-checkpoint", *more]
 
     def report(self, name):
         return json.loads((self.folder / f"{name}.json").read_text())

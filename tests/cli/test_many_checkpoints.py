@@ -44,7 +44,7 @@ class Job:
         return self.launch(*self.options, *self.files(name), *more, *self.with_checkpoint(), "--quiet", ranks=ranks, env=DATE)
 
     def with_checkpoint(self, *more):
-        return ["--checkpoint", self.checkpoint, "--checkpoint-every", 0, *more]
+        return ["--checkpoint", self.checkpoint, "--checkpoint-every", 0, "--keep-checkpoint", *more]
 
     def report(self, name):
         return json.loads((self.folder / f"{name}.json").read_text())
@@ -193,3 +193,28 @@ def test_what_cannot_go_on_is_refused(staghorn, tmp_path, expect_error):
     expect_error(staghorn(*state, "--output", tmp_path / "x.h5"), 1, "state.h5 exists already")
     expect_error(staghorn(*state, "--output", tmp_path / "x.h5", "--resume"), 1, "no checkpoint can be used")
     assert not list(tmp_path.glob("x.h5*")), "a job that was refused leaves nothing"
+
+
+def test_a_state_is_removed_when_all_is_certified_and_written(staghorn, tmp_path, small_gauge, expect_error):
+    """With --keep-checkpoint it stays, and so does that of a solve that did not converge; of each configuration of a campaign, too."""
+    asked = ["solve", "--gauge", small_gauge, "--mass", 0.5, "--checkpoint", tmp_path / "state.h5", "--checkpoint-every", 0, "--force"]
+
+    def states():
+        return sorted(path.name for path in tmp_path.glob("state*"))
+
+    for source in (["--source", "z2:1"], ["--sources", "z2:1; z2:2", "--output", tmp_path / "x.h5"]):
+        staghorn(*asked, *source, "--report", tmp_path / "r.json", check=True)
+        assert json.loads((tmp_path / "r.json").read_text())["checkpoint"]["written"] >= 1 and not states()
+        staghorn(*asked, *source, "--keep-checkpoint", check=True)
+        assert "state.h5" in states()
+        for name in states():
+            (tmp_path / name).unlink()
+    assert staghorn(*asked, "--source", "z2:1", "--max-iterations", 20).returncode == 3 and "state.h5" in states()
+    for name in states():
+        (tmp_path / name).unlink()
+    asked[asked.index("--checkpoint") + 1] = tmp_path / "state_{gauge}.h5"
+    staghorn(*asked, "--sources", "z2:1", "--output", tmp_path / "y_{gauge}.h5", "--report", tmp_path / "c.json", check=True)
+    assert json.loads((tmp_path / "c.json").read_text())["configurations"][0]["report"]["checkpoint"]["written"] >= 1 and not states()
+    staghorn(*asked, "--sources", "z2:1", "--output", tmp_path / "y_{gauge}.h5", "--keep-checkpoint", check=True)
+    assert len(states()) >= 1
+    expect_error(staghorn("solve", "--gauge", small_gauge, "--mass", 0.5, "--keep-checkpoint"), 2, "--keep-checkpoint", "--checkpoint")

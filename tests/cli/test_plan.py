@@ -330,7 +330,7 @@ def test_too_large_a_lattice_does_not_fit_into_the_memory_of_cpus(plan, cpus):
     (["--machine", "h200,CPUS", "--ranks", "16"], ["--machine", "2 to 10 ranks of one host", "16 ranks"]),
     (["--machine", "h200,CPUS", "--stream", "30"], ["--stream", "one machine"]),
     (["--machine", "h200,CPUS", "--find-eigenpairs", "4"], ["--find-eigenpairs", "one machine"]),
-    (["--machine", "h200,"], ["--machine", "h200, here, or a file", "'h200,'"]),
+    (["--machine", "h200,"], ["--machine", "h200, h100, a100, b200, here, or a file", "'h200,'"]),
     (["--shares", "3:x"], ["--shares", "t=3:1", "3:x"]),
     (["--machine", "CPUS", "--ranks", "x"], ["--ranks", "numbers from 1 to 65536"]),
     (["--stream", "0"], ["--stream", "above 0"]), (["--iterations", "0"], ["--iterations", "at least 1"]),
@@ -420,3 +420,12 @@ def test_machine_file_without_a_key(staghorn, expect_error, tmp_path):
     path = tmp_path / "machine.json"
     path.write_text('{"name": "x", "gpus_per_host": 4}')
     expect_error(staghorn("plan", "--lattice", "8x8x8x8", "--machine", path), 1, "machine.json", "stream_gb_s", "none")
+
+
+def test_time_of_each_built_in_machine_is_that_of_its_stream(plan):
+    streams = {name: plan("--lattice", "32", "32", "32", "64", "--machine", name)["machine"]["stream_gb_s"] for name in ("h200", "h100", "a100", "b200")}
+    assert streams["a100"] < streams["h100"] < streams["h200"] < streams["b200"]
+
+
+def test_an_unknown_machine_is_refused_with_the_names_there_are(staghorn, expect_error):
+    expect_error(staghorn("plan", "--lattice", "8x8x8x8", "--machine", "h300"), 1, "machine", "h200, h100, a100, b200, here, or a file", "'h300'")

@@ -37,7 +37,7 @@ def test_a_state_goes_on_on_another_device(staghorn, tmp_path, form, request_nam
         assert not on_gpu or report["loop"] == FORMS[form]
         return output.read_bytes(), report
 
-    keep = ["--checkpoint", state, "--checkpoint-every", 0]
+    keep = ["--checkpoint", state, "--checkpoint-every", 0, "--keep-checkpoint"]
     plain, expected = solve("plain", "cpu")
     states = {}
     for device in ("cpu", "cuda"):

@@ -14,10 +14,10 @@ WRITERS = {
     "scidac": (f"{SOLVE} --output x.scidac", ["x.scidac"]),
     "fnal": ("solve --gauge G --mass 0.5 --output x.fnal", ["x.fnal", "x.fnal.info"]),
     "many sources": (f"solve --gauge G --mass 0.5 --sources z2:1 --output x.h5 --report r.json", ["x.h5", "r.json"]),
-    "with a checkpoint": (f"solve --gauge G --mass 0.5 --sources z2:1 --output x.h5 --checkpoint state.h5 --checkpoint-every 0 --resume",
+    "with a checkpoint": (f"solve --gauge G --mass 0.5 --sources z2:1 --output x.h5 --checkpoint state.h5 --checkpoint-every 0 --resume --keep-checkpoint",
                           ["x.h5", "state.h5"]),
     "campaign": ("solve --gauge G --mass 0.5 --output x_{mass}.h5 --report c.json --results c.h5", ["x_0.5.h5", "c.json", "c.h5"]),
-    "eigen": ("eigen --gauge G --pairs 4 --output e.h5 --report r.json --checkpoint state.h5 --checkpoint-every 0 --resume",
+    "eigen": ("eigen --gauge G --pairs 4 --output e.h5 --report r.json --checkpoint state.h5 --checkpoint-every 0 --resume --keep-checkpoint",
               ["e.h5", "r.json", "state.h5"]),
     "generate": ("generate --lattice 4 4 4 4 --beta 6 --sweeps 1 --save-every 1 --save-as q_{n}.h5 --output q.h5", ["q.h5", "q_1.h5"]),
     "convert": ("convert G q.nersc", ["q.nersc"]),
@@ -67,7 +67,8 @@ def test_links_that_lead_nowhere_are_refused_before_work(writer, where, staghorn
 def test_checkpoints_behind_a_link_are_kept_and_found(staghorn, folder):
     """The one before lies beside the file that the link leads to; both are of their own."""
     (folder / "state.h5").symlink_to("scratch/state.h5")
-    job = ["solve", "--gauge", "G", "--mass", 0.05, "--source", "z2:1", "--checkpoint", "state.h5", "--checkpoint-every", 0, "--resume"]
+    job = ["solve", "--gauge", "G", "--mass", 0.05, "--source", "z2:1", "--checkpoint", "state.h5", "--checkpoint-every", 0, "--resume",
+           "--keep-checkpoint"]
     staghorn(*job, cwd=folder, check=True)
     kept = folder / "scratch/state.h5.1"
     assert (folder / "state.h5").is_symlink() and kept.is_file() and not kept.is_symlink() and kept.stat().st_nlink == 1

@@ -121,7 +121,7 @@ def test_inspect_explains_a_solution(staghorn, solution, small_gauge):
 
 def test_inspect_explains_a_checkpoint(staghorn, small_gauge, tmp_path):
     state = tmp_path / "state.h5"
-    staghorn("solve", "--gauge", small_gauge, *POINT, "--output", tmp_path / "x.h5", "--checkpoint", state, "--checkpoint-every", 0,
+    staghorn("solve", "--gauge", small_gauge, *POINT, "--output", tmp_path / "x.h5", "--checkpoint", state, "--checkpoint-every", 0, "--keep-checkpoint",
              check=True)
     text = staghorn("inspect", state, check=True).stdout
     for words in ("system full, m = 0.5, solver mixed", "to 1e-10", "iterations; --resume goes on from it", "suma        match"):

@@ -26,7 +26,7 @@ class Search:
         return ["--output", self.folder / f"{name}.h5", "--report", self.folder / f"{name}.json", "--force"]
 
     def keep(self, *more):
-        return ["--checkpoint", self.state, "--checkpoint-every", 0, *more]
+        return ["--checkpoint", self.state, "--checkpoint-every", 0, "--keep-checkpoint", *more]
 
     def run(self, name, *more, check=True, **where):
         return self.staghorn(*self.options, *self.files(name), *more, check=check, env=DATE, **where)

@@ -137,7 +137,7 @@ def test_improved_links_are_equal_to_the_byte(staghorn, tmp_path):
 def test_a_checkpoint_goes_on_from_other_slabs(staghorn, gauge, tmp_path):
     options = ["solve", "--gauge", gauge, "--mass", 0.05, "--source", "z2:5", "--sloppy", "fp32", "--quiet", "--force"]
     staghorn(*options, "--output", tmp_path / "plain.h5", "--report", tmp_path / "plain.json", env=DATE, check=True)
-    state = ["--checkpoint", tmp_path / "state.h5", "--checkpoint-every", 0]  # the file holds the last state before the end
+    state = ["--checkpoint", tmp_path / "state.h5", "--checkpoint-every", 0, "--keep-checkpoint"]  # the file holds the last state before the end
     staghorn(*options, *state, "--output", tmp_path / "kept.h5", "--report", tmp_path / "kept.json", "--shares", "t=3:5", ranks=2,
              env=DATE, check=True)
     staghorn(*options, *state, "--resume", "--shares", "x=1:3,z=2:4", "--output", tmp_path / "cut.h5", "--report",

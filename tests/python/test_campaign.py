@@ -85,6 +85,39 @@ def test_the_example_of_the_page_runs(at_links, monkeypatch, capsys):
     assert len(json.loads((at_links / "pions.json").read_text())["configurations"]) == 3
 
 
+def test_the_example_of_all_local_mesons_runs(at_links, monkeypatch, capsys):
+    """docs/campaigns/tastes.py: gauge fixing, HISQ, three masses, mesons, kaons and a figure, in at most 20 lines of code."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    example = ROOT / "docs" / "campaigns" / "tastes.py"
+    code = [line for line in example.read_text().split('"""')[2].splitlines() if line.strip()]
+    assert len(code) <= 20
+    monkeypatch.setattr(sys, "argv", [str(example), "0", "4", *sorted(path.name for path in at_links.glob("q_*.h5"))])
+    found = runpy.run_path(str(example), run_name="__main__")
+    out = capsys.readouterr().out
+    assert "3 configurations, 3 certified" in out and out.count("samples, t = 0 to 4") == 14 and "kaon: 0" in out
+    svg = (at_links / "tastes.svg").read_text()
+    assert all(label in svg for label in ("pion, taste 5t", "rho, taste zt", "kaon"))
+    done = found["done"]
+    assert done.mesons("G5-G5", (0.05, 0.2)).shape == (3, 8)
+    np.testing.assert_allclose(done.mesons("G5-G5", (0.1, 0.1)).real, done.correlators(0.1, "corner-wall:0"), rtol=1e-12)
+    np.testing.assert_array_equal(staghorn.Campaign.read("tastes.json").mesons("GX-GX", (0.1, 0.2)), done.mesons("GX-GX", (0.1, 0.2)))
+    with pytest.raises(staghorn.Error, match="Did you mean 'G5-G5'"):
+        done.mesons("G5_G5", (0.1, 0.1))
+
+
+def test_a_campaign_is_short_to_print_and_its_reports_merge(at_links):
+    asked = {"source": "wall:0", "report": "r_{n}.json", "mass": 0.5}
+    done = staghorn.campaign("q_*.h5", **asked)
+    assert repr(done) == "<staghorn.Campaign of 3 configurations: 3 certified; masses 0.5; sources wall:0>"
+    merged = staghorn.Campaign.merge(["r_4.json", "r_8.json", "r_12.json"], report="all.json", results="all.h5")
+    assert "3 configurations, 3 certified" in str(merged) and len(str(merged)) < 5000
+    assert str(staghorn.Campaign.read("all.json")) == str(merged)
+    np.testing.assert_array_equal(merged.correlators(0.5, "wall:0"), done.correlators(0.5, "wall:0"))
+    with pytest.raises(staghorn.Error, match="all.json exists already"):
+        staghorn.Campaign.merge(["r_4.json"], report="all.json")
+
+
 def test_progress_is_told_of_every_configuration(at_links):
     seen: list[staghorn.CampaignPart] = []
     staghorn.campaign("q_*.h5", 0.05, "z2:1", noise_vectors=2, batch=1, progress=seen.append)

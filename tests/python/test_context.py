@@ -568,3 +568,23 @@ def test_a_report_has_types_and_goes_to_json_and_back(gauge, b, tmp_path):
     assert report.to_dict()["rhs"][0]["residual_true"] == report.rhs[0].residual_true > 0
     (tmp_path / "report.json").write_text(report.to_json())
     assert sh.Report.read(tmp_path / "report.json") == report
+
+
+def test_a_gauge_reads_eigenpairs_and_deflates_with_them(links, b, tmp_path):
+    gauge = sh.Context(EXTENTS, device="cpu").gauge(links)
+    plain, before = gauge.solve(0.01, b)
+    told: list[tuple[int, float]] = []
+    values, _, found = gauge.eigen(12, output=tmp_path / "e.h5", vectors=False, progress=lambda *at: told.append(at))
+    assert found["outcome"] == "certified" and len(values) == 12
+    assert [calls for calls, _ in told] == sorted(calls for calls, _ in told) and told[0][1] == 12 and told[-1][0] <= found["calls"]
+    assert np.array_equal(gauge.solve(0.01, b)[0], plain), "those that were found are not kept"
+    gauge.read_eigenpairs(tmp_path / "e.h5")
+    deflated, after = gauge.solve(0.01, b)
+    assert after["deflation"]["pairs"] == 12 and after.iterations < before.iterations and after.certified
+    assert np.abs(deflated - plain).max() < 1e-6 and np.array_equal(gauge.solve(0.01, b, deflate=False)[0], plain)
+    other = sh.Context(EXTENTS, device="cpu").gauge(reference.random_links(EXTENTS, seed=73))
+    with pytest.raises(sh.Error, match="e.h5"):
+        other.read_eigenpairs(tmp_path / "e.h5")
+    # A context finds and writes those that are not there.
+    made = sh.Context(EXTENTS, device="cpu").gauge(links, eigenvectors=tmp_path / "f.h5", eigenpairs=12)
+    assert np.array_equal(made.solve(0.01, b)[0], deflated) and (tmp_path / "f.h5").exists()

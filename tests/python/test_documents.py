@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import staghorn
 from program_under_test import ROOT
+from typed_options import text_of, written
 
 pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
+from staghorn import _native  # noqa: E402
 
 PACKAGE = Path(staghorn.__file__).parent.parent
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "interfaces" / "python.md").read_text(), re.DOTALL)
@@ -26,8 +28,7 @@ HERE = [block for block in BLOCKS if block not in WITH_RANKS + ON_GPUS]
 
 @pytest.fixture
 def at_root(tmp_path, monkeypatch):
-    """A folder where the code finds the shipped configuration, and may leave its pictures."""
-    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    """An empty folder, where the code may leave its pictures."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -122,12 +123,19 @@ def test_types_are_sound(name, tmp_path):
     (tmp_path / "notebook.py").write_text("\n".join(notebook_cells()))
     (tmp_path / "program.py").write_text(PROGRAM_OF_TYPES)
     (tmp_path / "wrong.py").write_text(PROGRAM_OF_TYPES.replace("report.rhs[0].residual_true", "report.rhs[0].residual_treu"))
-    names = ["page.py", "ranks.py", "notebook.py", "program.py", "wrong.py"]
+    (tmp_path / "misspelt.py").write_text("import staghorn\nstaghorn.solve('F', 0.1, 'z2:1', slopy='fp32')\nstaghorn.Session('F', precision='fp46')\n")
+    names = ["page.py", "ranks.py", "notebook.py", "program.py", "wrong.py", "misspelt.py"]
     environment = {**os.environ, "MYPYPATH": str(PACKAGE), "PYTHONPATH": str(PACKAGE)}
     settings = {"extraPaths": [str(PACKAGE)], "typeCheckingMode": "standard", "strict": [one for one in names if one != "notebook.py"]}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     result = subprocess.run([sys.executable, "-m", *checker, *names], cwd=tmp_path, capture_output=True, text=True, timeout=300,
                             env=environment)
     told = [line for line in result.stdout.splitlines() if re.search(r"\berror:", line)]
-    assert told and all("wrong.py:" in line for line in told), result.stdout + result.stderr
+    assert told and all("wrong.py:" in line or "misspelt.py:" in line for line in told), result.stdout + result.stderr
     assert "residual_treu" in result.stdout
+    assert all(any(f"misspelt.py:{line}" in one and word in one for one in told) for line, word in ((2, "slopy"), (3, "precision"))), result.stdout
+
+
+def test_keywords_of_options_are_typed_as_the_table_has_them():
+    """A new option: run tests/typed_options.py."""
+    assert written() == text_of(_native.options())

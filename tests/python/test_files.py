@@ -74,9 +74,33 @@ def test_what_is_refused_is_told(links, tmp_path):
 
 
 def test_code_of_the_page_of_files_runs(tmp_path, monkeypatch):
-    (tmp_path / "configs").symlink_to(ROOT / "configs")
     monkeypatch.chdir(tmp_path)
     block, = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "files.md").read_text(), re.DOTALL)
     names: dict = {}
     exec(block, names)
     assert np.array_equal(names["vectors"][0], names["links"][..., 0, :, 0])
+
+
+def test_smeared_links_are_those_that_a_session_makes_and_solve_alike(tmp_path):
+    links = staghorn.generate((4, 4, 4, 6), start="hot", seed=3)
+    fat, naik = staghorn.smear(links, "hisq", naik_epsilon=0.1)
+    session = staghorn.Session(links, action="hisq", naik_epsilon=0.1, sloppy="none")
+    assert np.array_equal(fat, session.links) and fat.shape == naik.shape == links.shape
+    x, _ = session.solve(0.5, "point:0,0,0,0")
+    given = staghorn.Context((4, 4, 4, 6), device="cpu").gauge(fat, naik=naik)
+    again, report = given.solve(0.5, "point:0,0,0,0", sloppy="none")
+    assert report.certified and np.abs(again - x).max() < 1e-10 * np.abs(x).max() * 100
+    staghorn.write_gauge(tmp_path / "q.h5", links)
+    assert all(np.array_equal(*pair) for pair in zip(staghorn.smear(tmp_path / "q.h5", "asqtad", u0=0.9), staghorn.smear(links, "asqtad", u0=0.9)))
+    with pytest.raises(staghorn.Error, match="action: expected asqtad or hisq, found 'naive'"):
+        staghorn.smear(links, "naive")
+
+
+def test_generate_tells_its_sweeps_and_the_example_is_a_configuration():
+    told: list[tuple[int, int]] = []
+    staghorn.generate((2, 2, 2, 2), beta=5.7, sweeps=3, progress=lambda *at: told.append(at))
+    assert told == [(0, 3), (1, 3), (2, 3)]
+    with pytest.raises(ZeroDivisionError):
+        staghorn.generate((2, 2, 2, 2), beta=5.7, sweeps=3, progress=lambda done, of: 1 // (done - 1) if done else 1)
+    _, info = staghorn.read_gauge(staghorn.example_gauge())
+    assert tuple(info["lattice"]) == (8, 8, 8, 16) and info["format"] == "nersc"

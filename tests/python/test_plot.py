@@ -81,7 +81,9 @@ def test_terminal_needs_neither_numpy_nor_matplotlib(report, tmp_path):
 # --- pictures ---------------------------------------------------------------------------------------------------
 
 matplotlib = pytest.importorskip("matplotlib")
+import matplotlib.figure  # noqa: E402
 from staghorn import plot  # noqa: E402
+from staghorn.analysis import Mass  # noqa: E402
 from staghorn.plot.__main__ import PICTURES, main  # noqa: E402
 
 
@@ -250,3 +252,82 @@ def test_residuals_of_noise_begin_at_one(report):
 def test_text_plot_of_noise_begins_at_one(report):
     lines = residual_plot(noise(report)).splitlines()
     assert "|b - M x0|" in lines[0] and lines[1].startswith(" 1e+00") and "•" in lines[1]
+
+
+# --- several masses, campaigns, one style -------------------------------------------------------------------------
+
+
+def several_masses(report: dict, scale: float = 1.0) -> dict:
+    """Two masses and two sources: correlators of the wall, condensates of the noise."""
+    t = np.arange(16)
+    sources = [{"name": name, "first": 0, "n_rhs": 1,
+                "pion_correlator": list(scale * np.cosh(4 * mass * (8 - t))) if name == "wall:0" else [],
+                "condensate": {"value": scale * mass, "error": 0.01, "n_vectors": 2} if name == "z2:7" else None}
+               for mass in (0.1, 0.2) for name in ("wall:0", "z2:7")]
+    return {**report, "masses": [0.1, 0.2], "mass": None, "sources": sources, "condensate": None, "pion_correlator": []}
+
+
+def campaign_of(report: dict) -> dict:
+    parts = [{"gauge": f"q_{n}.h5", "outcome": "certified", "report": several_masses(report, scale)} for n, scale in enumerate((0.9, 1.0, 1.1))]
+    parts.append({"gauge": "q_9.h5", "outcome": "failed", "report": None})
+    return {"outcome": "failed", "campaign": {"masses": [0.1, 0.2], "sources": ["wall:0", "z2:7"], "outcomes": {}}, "configurations": parts}
+
+
+@pytest.mark.parametrize("several", [lambda report: campaign_of(report),
+                                     lambda report: [several_masses(report, scale) for scale in (0.9, 1.0, 1.1)]], ids=["campaign", "reports"])
+def test_each_mass_is_a_curve_with_the_configurations_as_samples(report, several, tmp_path):
+    axes = plot.effective_masses(several(report))
+    assert legend(axes) == ["$am$ = 0.1", "$am$ = 0.2"]
+    for container, mass in zip(axes.containers, (0.4, 0.8), strict=True):
+        assert container.lines[0].get_ydata() == pytest.approx(mass)
+    mean = plot.pion(several(report)).containers[0].lines[0].get_ydata()
+    assert mean == pytest.approx(np.cosh(0.4 * (8 - np.arange(16))))
+    points = plot.condensate(several(report)).containers[0]
+    assert list(points.lines[0].get_ydata()) == pytest.approx([0.1, 0.2])
+    assert points.lines[2][0].get_segments()[1][:, 1] == pytest.approx([0.2 - 0.2 * 0.1 / 3**0.5, 0.2 + 0.2 * 0.1 / 3**0.5])
+    (tmp_path / "r.json").write_text(json.dumps(campaign_of(report)))
+    assert legend(plot.pion(tmp_path / "r.json")) == ["$am$ = 0.1", "$am$ = 0.2"]
+    with pytest.raises(Error, match="mass: expected 2, one for each curve, found 1"):
+        plot.pion(several(report), mass=Mass(0.4, 0.1, 2, 5, 3))
+
+
+def test_masses_squared_are_on_a_line(report):
+    pions = [Mass((4 * m + 0.01) ** 0.5, 0.001, 2, 5, 3) for m in (0.1, 0.2, 0.3)]
+    axes = plot.squared_masses([0.1, 0.2, 0.3], {"pion": pions})
+    line = next(line for line in axes.get_lines() if line.get_xdata()[0] == 0)
+    assert line.get_ydata()[0] == pytest.approx(0.01) and legend(axes) == ["pion"]
+    with pytest.raises(Error, match="masses: expected a list of 2 of pion"):
+        plot.squared_masses([0.1, 0.2], {"pion": pions})
+
+
+def test_spectra_are_logarithmic(report):
+    assert plot.spectrum(np.array([1e-4, 1.0])).get_yscale() == "log"
+    assert plot.spectrum(np.array([0.0, 1.0])).get_yscale() == "linear"
+
+
+@pytest.mark.parametrize("name", sorted(set(PICTURES.values())))
+def test_one_style_in_axes_of_the_caller_and_no_legend_on_the_data(report, name, tmp_path):
+    """Axes made by pyplot look as our own do; a curve has one entry in the legend, which lies outside the axes."""
+    rows = [{"what": "hop", "precision": "fp64", "links": 18, "rhs": 1, "gflops": 40.0 / n, "gb_s": 88.0 / n, "microseconds": 100.0 / n,
+             "ranks": n, "lattice": [8, 8, 8, 16], "local_lattice": [8, 8, 8, 16 // n], "series": "strong"} for n in (1, 2)]
+    given = {**report, "eigenvalues": [0.1, 0.2], "stream_read_gb_s": 100.0, "results": rows}
+    axes = matplotlib.figure.Figure(figsize=(6, 4)).add_subplot()
+    for drawn in (getattr(plot, name)(given, ax=axes), getattr(plot, name)(given, figsize=(5, 3.5))):
+        assert drawn.xaxis.label.get_size() == drawn.yaxis.label.get_size() == 8
+        assert {tick.label1.get_size() for tick in drawn.xaxis.get_major_ticks()} == {7}
+        assert drawn.spines["left"].get_linewidth() == 0.6
+        told = drawn.get_legend()
+        if told is not None:
+            texts = legend(drawn)
+            assert len(texts) == len(set(texts))
+            drawn.figure.canvas.draw()
+            assert not told.get_window_extent().overlaps(drawn.get_window_extent().padded(-1))
+    assert drawn.figure.get_size_inches() == pytest.approx([5, 3.5])
+    with pytest.raises(Error, match="figsize: expected width and height"):
+        getattr(plot, name)(given, figsize=(0, 1))
+
+
+def test_an_absent_matplotlib_is_named_with_what_installs_it(report, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ModuleNotFoundError, match=r"pip install 'staghorn\[plot\]'"):
+        plot.residuals(report)

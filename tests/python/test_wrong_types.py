@@ -24,6 +24,7 @@ ALSO = {"array": "links", "gauge": "links", "long": "naik"}
 # What a function needs besides its arguments without a default.
 WITH = {"Context.__init__": {"lattice": EXTENTS}, "Session.__init__": {"gauge": reference.random_links(EXTENTS, seed=1)}, "staghorn.generate": {"lattice": EXTENTS},
         "staghorn.certify": {"mass": 0.5}, "staghorn.campaign": {"mass": 0.5, "source": "z2:1", "gauge": "no file"}, "staghorn.solve": {"source": "z2:1"},
+        "Campaign.merge": {"reports": ["no file"]}, "staghorn.plot.squared_masses": {"masses": {"pion": [analysis.Mass(0.5, 0.1, 1, 2, 3)]}},
         "Gauge.solve": {"source": "z2:1"}, "Session.solve": {"source": "z2:1"}}
 
 
@@ -35,11 +36,12 @@ def good():
     gauge, b = context.gauge(links), np.zeros((*SHAPE, 3), complex)
     b[0, 0, 0, 0, 0] = 1
     x, report = gauge.solve(0.5, b)
-    campaign = sh.Campaign(campaign={"masses": [0.5], "sources": ["z2:1"]}, configurations=[])
+    campaign = sh.Campaign(campaign={"masses": [0.5], "sources": ["z2:1"], "outcomes": {}}, configurations=[])
     return {"self": {"Campaign": campaign, "Context": context, "Gauge": gauge, "Session": sh.Session(links), "Report": report},
             "lattice": EXTENTS, "array": links, "links": links, "path": "file.h5", "mass": 0.5, "source": b, "shifts": [0.0, 0.1], "pairs": 1,
             "vectors": b, "gauge": links, "solution": x, "reports": report, "report": report, "correlator": [2.0, 1, 0.5, 1], "sweeps": 0,
             "correlators": [[2.0, 1, 0.5, 1]], "samples": [1.0, 2.0], "first": 1, "last": 1, "text": "name", "max_calls": 20, "beta": 6.0,
+            "quark_masses": [0.1], "action": "hisq", "name": "pion5", "masses": [0.5, 0.5],
             "plotted": plot.new_axes()}
 
 

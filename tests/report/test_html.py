@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import statistics
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -155,9 +156,9 @@ def test_reports_of_all_kinds_stand_side_by_side(page, made):
     found = Page(page(*names))
     assert list(found.reports.values()) == [made.reports[name] for name in names]
     solves = [name for name in names if made.kinds[name] == "solve"]
-    assert found.text.count("|b - A x| / |b|") == 1 and found.text.count("|b - M x| / |b|") == len(solves)  # one is of an even system
-    # The configurations of a campaign have columns of their own, behind the others.
-    assert found.row("outcome") == [*(made.reports[name]["outcome"] for name in solves), "certified"]
+    assert found.text.count("|b - A x| / |b|") == 1 and found.text.count("|b - M x| / |b|") == len(solves)  # one is of an even system, one of the campaign
+    # The configurations of a campaign have no columns, but a table of their own.
+    assert found.row("outcome") == [made.reports[name]["outcome"] for name in solves]
     assert "campaign.json failed" in found.text and made.reports["campaign"]["configurations"][1]["error"] in found.text
     assert "UNVERIFIED" not in found.text and made.reports["short"]["explanation"] in found.text
     results = made.reports["hop"]["results"]
@@ -214,3 +215,31 @@ def test_python_makes_the_same_page(program, page, made, tmp_path):
     assert len(both.reports) == 2 and both.row("outcome") == ["certified", "certified"]
     with pytest.raises(staghorn.Error, match="other keys"):
         staghorn.html_report({"outcome": "certified"})
+
+
+def test_a_campaign_has_means_with_errors_first_and_its_certificates_folded(staghorn, tmp_path):
+    staghorn("generate", "--lattice", "4x4x4x8", "--beta", 5.7, "--sweeps", 12, "--save-every", 4, "--save-as", "q_{n}.h5", "--quiet",
+             cwd=tmp_path, check=True)
+    staghorn("solve", "--gauge", "q_*.h5", "--masses", "0.2,0.5", "--sources", "wall:0; z2:{n}", "--noise-vectors", 2, "--report", "c.json",
+             "--mesons", "pion5", cwd=tmp_path, check=True)
+    report = json.loads((tmp_path / "c.json").read_text())
+    text = staghorn("report", "c.json", "-o", "-", cwd=tmp_path, check=True).stdout
+    found = Page(text)
+    sections = re.findall("<h2>(.*?)</h2>", text)
+    assert sections == ["Means over configurations", "Configurations", "Machine and provenance"] and found.reports == {"c.json": report}
+    parts = [part["report"] for part in report["configurations"]]
+    for k, mass in enumerate((0.2, 0.5)):
+        values = [part["sources"][2 * k + 1]["condensate"]["value"] for part in parts]
+        error = statistics.stdev(values) / 3**0.5
+        assert found.row(f"chiral condensate, m = {mass}, z2:{{n}}") == [f"{shown(statistics.fmean(values))} +- {error:.2g}", "3"]
+    for n, part in zip((12, 4, 8), parts, strict=True):
+        row = found.row(f"q_{n}.h5")
+        assert row[0] == "certified" and row[1] == shown(part["gauge"]["plaquette"]) and row[2] == "10"
+        assert row[4] == shown(max(rhs["residual_true"] for rhs in part["rhs"]))
+    # Two plots, the correlator and its effective mass, with a curve and bars for each mass; the second falls short of T/2.
+    plots = re.findall("<svg.*?</svg>", text, re.DOTALL)
+    assert len(plots) == 2 and [plot.count('class="line') for plot in plots] == [2, 2]
+    curves = [re.findall(r'class="line c\d" d="([^"]+)"', plot) for plot in plots]
+    assert [curve.count("V") for plot in curves for curve in plot] == [8, 8, 3, 3]
+    folded = text[text.index("<details>"):text.index("</details>")]
+    assert folded.count("recomputed in fp64") == 3 and "4 mesons of each configuration" in found.text

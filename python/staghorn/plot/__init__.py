@@ -1,4 +1,4 @@
-"""Pictures of reports, fit for a paper: each function takes a Report, a dict or the path of a JSON file, or several of them,
+"""Pictures of reports, fit for a paper: each function takes a Report, a Campaign, a dict or the path of a JSON file, or several of them,
 draws into `ax` or into a figure of its own, and returns the axes. `save` writes PNG, PDF or SVG.
 
     from staghorn import plot
@@ -22,15 +22,15 @@ from .reports import ReportLike
 from .terminal import residual_plot
 
 if TYPE_CHECKING:
-    from .observables import condensate, correlators_of, effective_masses, pion, spectrum
+    from .observables import condensate, correlators_of, effective_masses, pion, spectrum, squared_masses
 
 __all__ = ["condensate", "correlators_of", "effective_masses", "new_axes", "pion", "plot_residuals", "residual_plot", "residuals",
-           "roofline", "save", "scaling", "spectrum", "style", "times"]
+           "roofline", "save", "scaling", "spectrum", "squared_masses", "style", "times"]
 
 
 def __getattr__(name: str) -> Any:
     # These need NumPy; a plot in the terminal does not.
-    if name in ("condensate", "correlators_of", "effective_masses", "pion", "spectrum"):
+    if name in ("condensate", "correlators_of", "effective_masses", "pion", "spectrum", "squared_masses"):
         return getattr(import_module("staghorn.plot.observables"), name)
     raise AttributeError(f"module 'staghorn.plot' has no attribute '{name}'")
 

@@ -6,6 +6,7 @@ import argparse
 import shutil
 import sys
 import staghorn.plot
+from staghorn.errors import Error
 
 from .reports import report_of
 from .terminal import residual_plot
@@ -25,6 +26,11 @@ def main(arguments: list[str] | None = None) -> int:
     if options.what == "residuals":
         ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
         for report in options.reports:
+            if "configurations" in report_of(report):
+                from ..campaigns import Campaign
+
+                print(Campaign.read(report))
+                continue
             print(residual_plot(report_of(report), width=max(40, options.width), ascii_only=ascii_only))
     elif not options.output:
         parser.error(f"--what {options.what} needs --output FILE")
@@ -35,4 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except Error as error:
+        sys.exit(f"error: {error}")

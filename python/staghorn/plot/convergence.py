@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..errors import Error
-from .figures import color, legend_below, new_axes, shades, style
-from .reports import Reports, describe, differences, reports_of, starts_of, symbol_of
+from .figures import color, new_axes, shades, style, styled
+from .reports import Reports, configurations_of, describe, differences, reports_of, starts_of, symbol_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,11 +19,11 @@ MOST_NAMED = 4  # right-hand sides that have an entry each in the legend
 
 @checked
 def residuals(reports: Reports, *, ax: Axes | None = None, against: str = "iteration", relative_to: str = "start",
-              labels: Sequence[str] | None = None, width: str = "column") -> Axes:
+              labels: Sequence[str] | None = None, width: str = "column", figsize: tuple[float, float] | None = None) -> Axes:
     """Draws the relative residuals of all right-hand sides over iterations or seconds, and the recomputed ones as crosses.
 
     reports      one or several: Report, dict or path
-    ax           axes to draw into; None: a figure of its own, `width` "column" or "page"
+    ax           axes to draw into; None: a figure of its own, `width` "column" or "page", or `figsize` in inches
     against      "iteration", or "seconds" of `solve`, all iterations taken as equally long
     relative_to  "start": a curve that begins above 1, as that of noise does, is divided by its first value, and so is its
                  tolerance; "b": all are relative to |b|, as in the report. For point and wall sources both are the same
@@ -40,7 +40,8 @@ def residuals(reports: Reports, *, ax: Axes | None = None, against: str = "itera
     from_start = any(start != 1 for starts in begins for start in starts)
     names = _labels(labels, found)
     with style():
-        axes = ax if ax is not None else new_axes(width, 2.45 + (0.14 * (len(found) + 2) if len(found) > 1 else 0))
+        entries = len(found) if len(found) > 1 else min(len(found[0]["rhs"]), MOST_NAMED)
+        axes = ax if ax is not None else new_axes(width, 2.45 + 0.14 * (entries + 2), figsize=figsize)
         for k, report in enumerate(found):
             _draw_histories(axes, report, begins[k], _seconds_of_iteration(report) if against == "seconds" else 1.0,
                             names[k] if len(found) > 1 else "", color(k) if len(found) > 1 else None)
@@ -52,14 +53,9 @@ def residuals(reports: Reports, *, ax: Axes | None = None, against: str = "itera
         axes.plot([], [], "kx", label="recomputed in fp64")
         axes.set_yscale("log")
         symbols = {symbol_of(report, tex=True, start=from_start) for report in found}
-        axes.set_ylabel(symbols.pop() if len(symbols) == 1 else r"$|r|\,/\,|r_0|$" if from_start else r"$|r|\,/\,|b|$")
-        axes.set_xlabel("iteration" if against == "iteration" else "time in CG [s]")
-        axes.set_title(_common_title(found), loc="left")
         axes.margins(x=0.02)
-        if len(found) == 1:
-            axes.legend(loc="upper right")
-        else:
-            legend_below(axes)
+        up = symbols.pop() if len(symbols) == 1 else r"$|r|\,/\,|r_0|$" if from_start else r"$|r|\,/\,|b|$"
+        styled(axes, "iteration" if against == "iteration" else "time in CG [s]", up, title=_common_title(found))
     return axes
 
 
@@ -124,18 +120,21 @@ _COLORS_OF_PARTS = {words: colour for _, words, _, colour in _PARTS}
 
 
 @checked
-def times(reports: Reports, *, ax: Axes | None = None, labels: Sequence[str] | None = None, width: str = "column") -> Axes:
+def times(reports: Reports, *, ax: Axes | None = None, labels: Sequence[str] | None = None, width: str = "column",
+          figsize: tuple[float, float] | None = None) -> Axes:
     """Draws the seconds of each phase, a bar for each report. The rest of `solve`, beside hops and sums, is `CG, other`.
 
     Arguments as of `residuals`. Phases that take less than 0.5 % of the longest bar are left out. Returns the axes. Raises Error.
     """
-    found = reports_of(reports, "times", "seconds")
+    found = [one for report in reports_of(reports, "times") for one in configurations_of(report)]
+    if not found or not all(report.get("seconds") for report in found):
+        raise Error("times: expected seconds in every report, found one without", "argument")
     names = _labels(labels, found) if labels is not None or len(found) > 1 else [describe(found[0])]
     rows = [_phases(report["seconds"]) for report in found]
     longest = max(sum(row.values()) for row in rows)
     kept = [part for part in rows[0] if any(row[part] > 5e-3 * longest for row in rows)]
     with style():
-        axes = ax if ax is not None else new_axes(width, 0.75 + 0.42 * len(found) + 0.14 * math.ceil(len(kept) / 3))
+        axes = ax if ax is not None else new_axes(width, 0.75 + 0.42 * len(found) + 0.14 * math.ceil(len(kept) / 3), figsize=figsize)
         for k, row in enumerate(rows):
             left = 0.0
             for part in kept:
@@ -147,9 +146,7 @@ def times(reports: Reports, *, ax: Axes | None = None, labels: Sequence[str] | N
         axes.set_yticks([])
         axes.set_ylim(len(found) - 0.6, -0.75)
         axes.set_xlim(0, 1.18 * longest)
-        axes.set_xlabel("time [s]")
-        axes.set_title(_common_title(found) if len(found) > 1 else "", loc="left")
-        legend_below(axes, columns=3)
+        styled(axes, "time [s]", "", title=_common_title(found) if len(found) > 1 else "", columns=3)
     return axes
 
 

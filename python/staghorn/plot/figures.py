@@ -33,7 +33,11 @@ _STYLE: Mapping[str, Any] = {
 @contextmanager
 def style() -> Iterator[None]:
     """Sizes and fonts of Staghorn's figures, while they are drawn; settings of the caller come back."""
-    import matplotlib
+    try:
+        import matplotlib
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("staghorn.plot draws with matplotlib, which is not here: pip install 'staghorn[plot]' or matplotlib",
+                                  name=error.name) from None
 
     if in_notebook():
         from matplotlib import pyplot
@@ -46,15 +50,17 @@ def style() -> Iterator[None]:
 
 
 @checked
-def new_axes(width: str = "column", height: float | None = None) -> Axes:
-    """Axes in a figure of their own, one column or one page wide; `height` in inches. In a notebook the figure shows itself,
-    elsewhere no display is needed."""
+def new_axes(width: str = "column", height: float | None = None, *, figsize: tuple[float, float] | None = None) -> Axes:
+    """Axes in a figure of their own, one column or one page wide; `height`, or width and height `figsize`, in inches. In a notebook
+    the figure shows itself, elsewhere no display is needed."""
     if width not in WIDTHS:
         raise Error(f"width: expected column or page, found {width!r}", "argument")
     if height is not None and not 0 < height <= 100:
         raise Error(f"height: expected up to 100 inches, found {height}", "argument")
-    inches = WIDTHS[width]
-    size = (inches, height if height is not None else 0.72 * inches)
+    if figsize is not None and not all(0 < inches <= 100 for inches in figsize):
+        raise Error(f"figsize: expected width and height of up to 100 inches, found {figsize}", "argument")
+    across = WIDTHS[width]
+    size = figsize if figsize is not None else (across, height if height is not None else 0.72 * across)
     figure: Figure
     if in_notebook():
         from matplotlib import pyplot
@@ -94,6 +100,19 @@ def shades(n: int) -> list[tuple[float, float, float, float]]:
 
     mapped = matplotlib.colormaps["viridis"]
     return [tuple(mapped(0.05 + 0.8 * k / max(1, n - 1))) for k in range(n)]  # type: ignore[misc]
+
+
+def styled(axes: Axes, across: str, up: str, *, title: str = "", legend: bool = True, columns: int = 1) -> None:
+    """Labels, ticks and frame of the style, whoever made the axes; a legend under them."""
+    size = _STYLE["font.size"]
+    axes.set_xlabel(across, fontsize=size)
+    axes.set_ylabel(up, fontsize=size)
+    axes.set_title(title, loc="left", fontsize=size)
+    axes.tick_params(which="both", direction="in", top=True, right=True, labelsize=_STYLE["xtick.labelsize"])
+    for spine in axes.spines.values():
+        spine.set_linewidth(_STYLE["axes.linewidth"])
+    if legend and axes.get_legend_handles_labels()[1]:
+        legend_below(axes, columns)
 
 
 def legend_below(axes: Axes, columns: int = 1) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..arguments import checked
 from ..errors import Error
-from .figures import MARKERS, color, legend_below, new_axes, style
+from .figures import MARKERS, color, new_axes, style, styled
 from .reports import Reports, reports_of
 
 if TYPE_CHECKING:
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 @checked
-def roofline(reports: Reports, *, ax: Axes | None = None, peak_gflops: float | None = None, width: str = "column") -> Axes:
+def roofline(reports: Reports, *, ax: Axes | None = None, peak_gflops: float | None = None, width: str = "column",
+             figsize: tuple[float, float] | None = None) -> Axes:
     """Draws the rates of kernels under the roof of the memory, from reports of `staghorn bench --json`.
 
     Across: flops for each byte of minimal traffic. Up: GF/s. The roof is the streaming read that the same process measured, and
@@ -29,7 +30,7 @@ def roofline(reports: Reports, *, ax: Axes | None = None, peak_gflops: float | N
     low, high = min(intensities) / 1.6, max(intensities) * 1.6
     kinds = sorted({(row["what"], row["precision"]) for _, row in rows}, key=lambda kind: (kind[0], -int(kind[1][2:])))
     with style():
-        axes = ax if ax is not None else new_axes(width)
+        axes = ax if ax is not None else new_axes(width, 2.45 + 0.14 * (len(kinds) + len(streams)), figsize=figsize)
         for k, stream in enumerate(streams):
             across = [low, high]
             if peak_gflops:
@@ -46,10 +47,7 @@ def roofline(reports: Reports, *, ax: Axes | None = None, peak_gflops: float | N
         axes.set_yscale("log")
         axes.set_xlim(low, high)
         _plain_ticks(axes)
-        axes.set_xlabel("flop per byte of minimal traffic")
-        axes.set_ylabel("GF/s")
-        axes.set_title("numbers: reals a link", loc="left")
-        axes.legend(loc="lower right" if len(kinds) + len(streams) < 6 else "best")
+        styled(axes, "flop per byte of minimal traffic", "GF/s", title="numbers: reals a link")
     return axes
 
 
@@ -59,7 +57,7 @@ def _reals(row: dict[str, Any]) -> str:
 
 
 @checked
-def scaling(reports: Reports, *, ax: Axes | None = None, width: str = "column") -> Axes:
+def scaling(reports: Reports, *, ax: Axes | None = None, width: str = "column", figsize: tuple[float, float] | None = None) -> Axes:
     """Draws the time of one iteration of CG over the number of ranks, beside the ideal.
 
     reports  of `staghorn bench scaling --json`, or several solves on different numbers of ranks
@@ -75,7 +73,7 @@ def scaling(reports: Reports, *, ax: Axes | None = None, width: str = "column") 
     if not any(len({point["ranks"] for point in row}) > 1 for row in series.values()):
         raise Error(f"scaling: expected a lattice on several numbers of ranks, found {len(points)} points that do not compare", "argument")
     with style():
-        axes = ax if ax is not None else new_axes(width, 2.45 + 0.14 * (len(series) + 1))
+        axes = ax if ax is not None else new_axes(width, 2.45 + 0.14 * (len(series) + 1), figsize=figsize)
         for k, (name, row) in enumerate(series.items()):
             row.sort(key=lambda point: int(point["ranks"]))
             ranks = [int(point["ranks"]) for point in row]
@@ -92,9 +90,7 @@ def scaling(reports: Reports, *, ax: Axes | None = None, width: str = "column") 
         axes.set_xticks(sorted({int(point["ranks"]) for point in points}))
         axes.minorticks_off()
         axes.margins(0.1, 0.15)
-        axes.set_xlabel("ranks")
-        axes.set_ylabel("one iteration of CG [µs]")
-        legend_below(axes)
+        styled(axes, "ranks", "one iteration of CG [µs]")
     return axes
 
 

@@ -41,6 +41,63 @@ def reports_of(reports: Reports, name: str, *has: str) -> list[dict[str, Any]]:
     return found
 
 
+class Series(dict[tuple[Any, str], list[Any]]):
+    """What reports say of one observable: (mass, source) -> a value for each configuration."""
+
+    @property
+    def labels(self) -> list[str]:
+        """What tells the series apart, for a legend."""
+        masses, sources = ({key[k] for key in self} for k in (0, 1))
+        return [", ".join([*([f"$am$ = {mass:g}"] if len(masses) > 1 else []), *([source] if len(sources) > 1 else [])])
+                for mass, source in self]
+
+
+def configurations_of(report: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The reports of the certified configurations of a campaign; of another report itself."""
+    if "configurations" not in report:
+        return [dict(report)]
+    sources = report["campaign"]["sources"]
+    found = []
+    for part in report["configurations"]:
+        if part["outcome"] != "certified":
+            continue
+        one = dict(part["report"])
+        # {n} and {gauge} in a source stand for each configuration's own.
+        one["sources"] = [{**source, "name": sources[k % len(sources)]} for k, source in enumerate(one.get("sources", []))]
+        found.append(one)
+    return found
+
+
+def series_of(reports: Reports, name: str, observable: str) -> Series:
+    """An observable of reports of one mass or several, of one source or many, and of campaigns, for the plot `name`.
+
+    Reports that differ in neither mass nor source are samples. Raises Error where one has none of it.
+    """
+    found = Series()
+    for k, given in enumerate(reports_of(reports, name)):
+        for report in configurations_of(given):
+            values = list(_values_of(report, observable))
+            if not values:
+                raise Error(f"{name}: expected {observable} in report {k}, found none", "argument")
+            for mass, source, value in values:
+                found.setdefault((mass, source), []).append(value)
+    if not found:
+        raise Error(f"{name}: expected {observable} of a configuration that is certified, found none", "argument")
+    return found
+
+
+def _values_of(report: Mapping[str, Any], observable: str) -> Iterable[tuple[Any, str, Any]]:
+    masses = report.get("masses") or [report.get("mass")]
+    if report.get("sources"):
+        n = len(report["sources"]) // len(masses)
+        listed = [(masses[k // n], one["name"], one.get(observable)) for k, one in enumerate(report["sources"])]
+    elif report.get(f"{observable}s"):
+        listed = [(mass, report.get("source", ""), one) for mass, one in zip(masses, report[f"{observable}s"])]
+    else:
+        listed = [(masses[0], report.get("source", ""), report.get(observable))]
+    return [one for one in listed if one[2]]
+
+
 def symbol_of(report: Mapping[str, Any], tex: bool = False, start: bool = False) -> str:
     """The relative residual of the report's system; with `start`, relative to that before the first iteration."""
     matrix = "M" if report.get("system", "full") == "full" else "A"

@@ -19,7 +19,7 @@ from ..session import ComplexArray, links_array
 with loading():
     from .. import _native
 
-__all__ = ["smooth"]
+__all__ = ["smear", "smooth"]
 
 
 @checked
@@ -59,6 +59,28 @@ def smooth(gauge: PathLike | ArrayLike, method: str = "none", *, time: float | N
         links, report = _native.smooth(texts, os.fsdecode(gauge) if isinstance(gauge, PATHS) else "",
                                        None if isinstance(gauge, PATHS) else links_array(gauge, order), bool(verify), bool(reunitarize), device)
     return links, json.loads(report)
+
+
+@checked
+def smear(gauge: PathLike | ArrayLike, action: str, *, u0: float = 1.0, naik_epsilon: float = 0.0, unitarize: str = "u3", verify: bool = True,
+          reunitarize: bool = False, order: str | None = None) -> tuple[ComplexArray, ComplexArray]:
+    """The fat and Naik links of improved quarks, as `staghorn smear` makes them (docs/improved-quarks.md).
+
+    gauge         path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]
+    action        asqtad or hisq
+    u0            of asqtad: the tadpole factor
+    naik_epsilon  of HISQ: correction of one-link and Naik terms for heavy quarks
+    unitarize     of HISQ: u3 or su3, the group onto which the first level is projected
+    verify, reunitarize, order   as of `smooth`
+
+    Returns fat links and Naik links, each [T, Z, Y, X, 4, 3, 3] in complex128: Naik links of three steps with their coefficient, without
+    staggered phases. Context.gauge(fat, naik=naik) solves with them. Runs in this process alone. Raises Error.
+    """
+    with verify_is_an_argument():
+        fat, naik, weight = _native.smear(os.fsdecode(gauge) if isinstance(gauge, PATHS) else "",
+                                          None if isinstance(gauge, PATHS) else links_array(gauge, order), action, float(u0),
+                                          float(naik_epsilon), unitarize, bool(verify), bool(reunitarize))
+    return fat, weight * naik
 
 
 _NAMES = ("method", "time", "step", "measure_every", "steps", "weights", "space_only", "relaxation", "tolerance", "max_sweeps", "loops")

@@ -43,7 +43,7 @@ CommandSyntax plan_syntax() {
        {"grid", "x,y,z,t", "process grid, instead of --gpus or --ranks (default: the one with the least surface)"},
        {"shares", "even|SHARES|auto",
         "slabs, as of `staghorn solve`; auto: those whose slowest rank is foreseen to be fastest", "even"},
-       {"machine", "h200|here|FILE.json",
+       {"machine", "h200|h100|a100|b200|here|FILE.json",
         "what to run on; here: the CPUs of this host, whose memory is looked up and whose streaming read is measured. "
         "A list with commas: the ranks of one host take its entries in turn",
         "h200"},
@@ -151,7 +151,8 @@ std::vector<Machine> read_machines(const Communicator& communicator, const Optio
   std::istringstream names(list + ",");
   for (std::string name; std::getline(names, name, ',');) {
     if (name.empty())
-      throw UsageError("--machine", "h200, here, or a file, with commas between several", "'" + list + "'");
+      throw UsageError("--machine", "h200, h100, a100, b200, here, or a file, with commas between several",
+                       "'" + list + "'");
     if (name == "here") {
       machines.push_back(this_machine(communicator, stream));
       continue;

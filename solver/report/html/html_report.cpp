@@ -106,6 +106,8 @@ std::string asked_and_found(const Reports& solves) {
                        row("took over", "took_over")});
 }
 
+}  // namespace
+
 std::string certificate(const ReadReport& solve) {
   const std::pair<const char*, const char*> columns[] = {{"source", "source"},
                                                          {"mass", "mass"},
@@ -137,6 +139,8 @@ std::string certificate(const ReadReport& solve) {
          html_text("on the " + words_of(at(solve.json, "certificate"))) +
          " in double precision with uncompressed links by the plain operator.</p>\n" + table(text);
 }
+
+namespace {
 
 std::string phases(const ReadReport& report) {
   const Json times = at(report.json, "times");
@@ -232,12 +236,11 @@ std::string without_code(const std::string& words) {
 
 std::string page_of(const Reports& reports, std::span<const ObservableKind> kinds) {
   const Reports solves = of_kind(reports, Kind::solve), eigens = of_kind(reports, Kind::eigen),
-                benches = of_kind(reports, Kind::bench);
+                benches = of_kind(reports, Kind::bench), campaigns = of_kind(reports, Kind::campaign);
   Reports with_links = solves;
   with_links.insert(with_links.end(), eigens.begin(), eigens.end());
   std::string title = "Staghorn:", certificates, times;
-  for (const ReadReport& report : reports)
-    if (!report.is_part) title += " " + report.name;
+  for (const ReadReport& report : reports) title += " " + report.name;
   for (const ReadReport& solve : solves) certificates += certificate(solve);
   if (!with_links.empty()) times = side_by_side(with_links, rows_of_seconds(with_links));
   for (const ReadReport& solve : solves) times += phases(solve);
@@ -250,6 +253,8 @@ std::string page_of(const Reports& reports, std::span<const ObservableKind> kind
                      "</title>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>\n" +
                      page_style + "</style></head>\n<body><h1>" + html_text(title) + "</h1>\n" +
                      outcome_badges(reports);
+  page += section("Means over configurations", campaign_means(campaigns, kinds)) +
+          section("Configurations", campaign_configurations(campaigns));
   if (!solves.empty()) page += section("What was asked, and what came out", asked_and_found(solves));
   page += section("Certificate", certificates) + section("Residuals", residual_plot(solves));
   if (!eigens.empty()) page += section("Eigenpairs", spectra(eigens));
@@ -260,10 +265,14 @@ std::string page_of(const Reports& reports, std::span<const ObservableKind> kind
   if (!solves.empty()) page += section("Observables", observables(solves, kinds));
   if (!with_links.empty()) page += section("Links", links(with_links));
   Reports with_machine = with_links;
+  for (const ReadReport& campaign : campaigns)  // all of its configurations have the machine of the first
+    if (std::vector<ReadReport> parts = parts_of(campaign); !parts.empty()) {
+      parts[0].name = campaign.name;
+      with_machine.push_back(std::move(parts[0]));
+    }
   with_machine.insert(with_machine.end(), benches.begin(), benches.end());
   page += section("Machine and provenance", machine(with_machine));
-  for (const ReadReport& report : reports)
-    if (!report.is_part) page += enclosed(report);
+  for (const ReadReport& report : reports) page += enclosed(report);
   return page + "</body></html>\n";
 }
 
@@ -274,8 +283,6 @@ std::string html_report(const std::vector<NamedReport>& reports, std::span<const
   Reports read;
   for (const NamedReport& report : reports) read.push_back(read_report(report));
   try {
-    for (const ReadReport& campaign : of_kind(read, Kind::campaign))
-      for (ReadReport& part : parts_of(campaign)) read.push_back(std::move(part));
     return page_of(read, kinds);
   } catch (const Json::exception& error) {  // a value of another type than the schema says
     throw Error("report", "the values of docs/guide/report.schema.json", without_code(error.what()));

@@ -89,6 +89,12 @@ std::string drawn(const PlotCurve& curve, const Axis& x, const Axis& y) {
     if (shown) path += format("%s%.1f %.1f", pen_up ? "M" : "L", x.pixel(a), y.pixel(b));
     pen_up = !shown;
   }
+  for (std::size_t k = 0; k < std::min(curve.errors.size(), curve.points.size()); ++k) {
+    const auto& [a, b] = curve.points[k];
+    const double low = b - curve.errors[k], high = b + curve.errors[k];
+    if (x.shows(a) && y.shows(b) && y.shows(high))
+      path += format("M%.1f %.1fV%.1f", x.pixel(a), y.pixel(y.shows(low) ? low : b), y.pixel(high));
+  }
   if (path.empty()) return "";
   return format("<path class=\"line c%d%s\" d=\"", curve.color,
                 curve.style == PlotCurve::Style::dashed ? " dashed" : "") +
@@ -131,11 +137,13 @@ std::string html_text(const std::string& text) {
 std::string svg_of(const LinePlot& plot) {
   Axis x(plot.log_across, left, width - right), y(plot.log_up, height - bottom, top);
   for (const PlotCurve& curve : plot.curves)
-    for (const auto& [a, b] : curve.points)
-      if (x.shows(a) && y.shows(b)) {
-        x.include(a);
-        y.include(b);
-      }
+    for (std::size_t k = 0; k < curve.points.size(); ++k) {
+      const auto& [a, b] = curve.points[k];
+      if (!x.shows(a) || !y.shows(b)) continue;
+      x.include(a);
+      for (const double sign : {-1.0, 0.0, 1.0})
+        if (const double end = b + sign * (k < curve.errors.size() ? curve.errors[k] : 0); y.shows(end)) y.include(end);
+    }
   if (x.empty()) return "";
   x.settle();
   y.settle();

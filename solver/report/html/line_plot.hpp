@@ -12,6 +12,7 @@ struct PlotCurve {
   std::vector<std::pair<double, double>> points;
   int color = 0;  // number of a colour of the page: the class c0, c1, ...
   enum class Style { line, dashed, marks } style = Style::line;
+  std::vector<double> errors{};  // of the points, as bars; empty: none
 };
 
 struct LinePlot {

@@ -22,6 +22,7 @@ svg text { font-size: 12px; fill: currentColor; } .middle { text-anchor: middle;
 .mark { fill: none; stroke: currentColor; stroke-width: 1.8; }
 .c0 { color: #0969da; } .c1 { color: #bc4c00; } .c2 { color: #1a7f37; } .c3 { color: #8250df; } .c4 { color: #bf3989; }
 .c5 { color: #9a6700; }
+summary { cursor: pointer; } @media (max-width: 30rem) { svg { min-width: 0; } svg text { font-size: 20px; } }
 .key { display: inline-block; margin-right: 1.2rem; } .key i { display: inline-block; width: 1.2rem; border-top: 3px solid; margin-right: .4rem; vertical-align: middle; }
 )";
 

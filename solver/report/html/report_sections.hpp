@@ -12,6 +12,14 @@ namespace staghorn {
 // What solves say of physics, for each source and mass of each report: curves as plots, means as a table.
 std::string observables(const Reports& solves, std::span<const ObservableKind> kinds);
 
+// Of campaigns: means over the certified configurations with jackknife errors, by source and mass: a table of means,
+// plots of curves and of effective masses. Then a line for each configuration, and certificates to unfold.
+std::string campaign_means(const Reports& campaigns, std::span<const ObservableKind> kinds);
+std::string campaign_configurations(const Reports& campaigns);
+
+// Of one solve: what each right-hand side was asked and has reached.
+std::string certificate(const ReadReport& solve);
+
 // How solves converged, all right-hand sides of all reports in one plot: a curve for each right-hand side, a cross for
 // its recomputed residual, dashed tolerances. A curve that begins above 1 is divided by its first value, and so are its
 // cross and its tolerance: a full system starts from b / 2m on the sites that CG does not solve for, where noise has a

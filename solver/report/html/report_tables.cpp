@@ -45,7 +45,6 @@ std::vector<ReadReport> parts_of(const ReadReport& campaign) {
     if (!at(configuration, "report").is_object()) continue;
     const std::string name = std::filesystem::path(words_of(at(configuration, "gauge"))).filename().string();
     parts.push_back(read_report({name, text_of_json(configuration["report"], -1)}));
-    parts.back().is_part = true;
   }
   return parts;
 }

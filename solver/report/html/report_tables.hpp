@@ -15,7 +15,6 @@ struct ReadReport {
   enum class Kind { solve, eigen, bench, campaign } kind;
   std::string name;
   nlohmann::ordered_json json;
-  bool is_part = false;  // of a campaign, whose report is there too
 };
 
 // Throws Error that names the report where it is no JSON, no report, or one of another schema version.

@@ -1,6 +1,7 @@
 #include "solver/session/campaign/campaign_record.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "halo/watch/error_kind.hpp"
 #include "solver/json/json_text.hpp"
@@ -16,6 +17,56 @@ namespace {
 constexpr const char* outcomes[] = {"certified", "out_of_iterations", "stagnated", "breakdown", "unfinished", "failed"};
 
 bool is_certified_part(const Json& part) { return part.at("outcome") == "certified"; }
+
+// A report as it stands in a file, and each configuration of it. Throws Error where it is something else.
+Json read_report(const std::string& path, const std::string& text, const std::string& otherwise) {
+  Json report = json_of_text(path, text, "the report of several configurations" + otherwise);
+  try {
+    (void)report.at("campaign").at("request").get<CampaignIdentity>();
+    (void)report.at("configurations").size();
+  } catch (const nlohmann::json::exception&) {
+    throw FileError(path, "the report of several configurations" + otherwise, "another");
+  }
+  return report;
+}
+
+std::string request_line_of(const CampaignIdentity& request) {
+  Json line;
+  line["unfinished_report_of"] = request;
+  return text_of_json(std::move(line), -1) + "\n";
+}
+
+// Gives `take` each configuration of a report, then those of the lines that were added to it since.
+void each_part(const std::string& path, const Json& report, const std::string& later,
+               const std::function<void(Json)>& take) {
+  const auto complete = [&](Json part) {
+    part.at("skipped") = false;
+    part.emplace("category", nullptr);  // reports of version 0.1 have none
+    for (const char* name : {"gauge", "outcome", "error", "links_hash", "files", "seconds", "report"}) part.at(name);
+    take(std::move(part));
+  };
+  try {
+    for (const Json& part : report.at("configurations")) complete(part);
+    const CampaignIdentity request = report.at("campaign").at("request").get<CampaignIdentity>();
+    std::size_t end = later.find('\n');
+    if (end == std::string::npos || later.substr(0, end + 1) != request_line_of(request)) return;
+    for (std::size_t begin = end + 1; (end = later.find('\n', begin)) != std::string::npos; begin = end + 1)
+      complete(json_of_text(path, later.substr(begin, end - begin),
+                            "lines of a report"));  // a line without an end was not written wholly
+  } catch (const nlohmann::json::exception&) {
+    throw FileError(path + " exists already, and is no report of several configurations; `force` replaces it");
+  }
+}
+
+// Throws Error where `found`, the request of the report `path`, is not this one.
+void require_same_request(const std::string& path, const CampaignIdentity& request, const CampaignIdentity& found,
+                          const std::string& what, const char* advice) {
+  for (const auto& [name, value] : request) {
+    const auto other = found.find(name);
+    const std::string text = other == found.end() ? "none" : other->second;
+    if (text != value) throw FileError(path + what + name, value, text + advice);
+  }
+}
 
 }  // namespace
 
@@ -43,38 +94,54 @@ CampaignRecord::CampaignRecord(const CampaignIdentity& request, const std::vecto
                       {"report", nullptr}});
 }
 
-void CampaignRecord::go_on_from(const std::string& path, const std::string& text, const std::string& later) {
+CampaignRecord CampaignRecord::merged(const std::vector<Source>& reports) {
+  CampaignRecord record;
+  record.parts_ = Json::array();
+  std::map<std::string, std::size_t> numbers;  // of configurations by name
+  for (const auto& [path, text, later] : reports) {
+    const Json report = read_report(path, text, "");
+    const Json& campaign = report.at("campaign");
+    const CampaignIdentity request = campaign.at("request").get<CampaignIdentity>();
+    if (&path == &reports[0].path) {
+      record.request_ = request;
+      record.masses_ = campaign.at("masses").get<std::vector<double>>();
+      record.sources_ = campaign.at("sources").get<std::vector<std::string>>();
+    }
+    require_same_request(path, record.request_, request, ": the request of " + reports[0].path + ": ", "");
+    each_part(path, report, later, [&](Json part) {
+      const auto [same, is_new] = numbers.emplace(part.at("gauge"), record.parts_.size());
+      if (is_new) return record.parts_.push_back(std::move(part));
+      Json& there = record.parts_[same->second];
+      if (!is_certified_part(there)) {
+        there = std::move(part);
+      } else if (is_certified_part(part) && part.at("links_hash") != there.at("links_hash")) {
+        throw FileError(path + ": links of " + same->first,
+                        there.at("links_hash").get<std::string>() + ", as another has",
+                        part.at("links_hash").get<std::string>());
+      }
+    });
+  }
+  record.n_ = record.parts_.size();
+  return record;
+}
+
+void CampaignRecord::go_on_from(const std::string& path, const std::string& text, const std::string& later,
+                                std::optional<std::size_t> only) {
   std::map<std::string, std::size_t> numbers;  // of configurations by name
   for (std::size_t k = 0; k < n_; ++k) numbers.emplace(parts_[k].at("gauge"), k);
-  const auto take = [&](Json part) {
-    part.at("skipped") = false;
-    part.emplace("category", nullptr);  // reports of version 0.1 have none
-    for (const char* name : {"outcome", "error", "links_hash", "files", "seconds", "report"}) part.at(name);
+  const Json before = read_report(path, text, " (`force` replaces what is there)");
+  require_same_request(path, request_, before.at("campaign").at("request").get<CampaignIdentity>(),
+                       ", an earlier report: ", "; another name, or `force` to begin anew");
+  each_part(path, before, later, [&](Json part) {
+    if (only && part.at("gauge") != parts_[*only].at("gauge"))
+      throw FileError(path, "the report of " + parts_[*only].at("gauge").get<std::string>(),
+                      "that of " + part.at("gauge").get<std::string>());
     const auto [same, is_new] = numbers.emplace(part.at("gauge"), parts_.size());
     if (is_new)
       parts_.push_back(std::move(part));
     else
       parts_[same->second] = std::move(part);
-  };
-  try {
-    const Json before =
-        json_of_text(path, text, "the report of several configurations (`force` replaces what is there)");
-    const CampaignIdentity request = before.at("campaign").at("request").get<CampaignIdentity>();
-    for (const auto& [name, value] : request_) {
-      const std::string found = request.count(name) ? request.at(name) : "none";
-      if (found != value)
-        throw FileError(path + ", an earlier report: " + name, value,
-                        found + "; another name, or `force` to begin anew");
-    }
-    for (const Json& part : before.at("configurations")) take(part);
-    std::size_t end = later.find('\n');
-    if (end == std::string::npos || later.substr(0, end + 1) != request_line()) return;
-    for (std::size_t begin = end + 1; (end = later.find('\n', begin)) != std::string::npos; begin = end + 1)
-      take(json_of_text(path, later.substr(begin, end - begin),
-                        "lines of a report"));  // a line without an end was not written wholly
-  } catch (const nlohmann::json::exception&) {
-    throw FileError(path + " exists already, and is no report of several configurations; `force` replaces it");
-  }
+  });
 }
 
 bool CampaignRecord::is_certified(std::size_t part) const { return is_certified_part(parts_[part]); }
@@ -131,6 +198,8 @@ std::string CampaignRecord::words(std::size_t part) const {
   const Json& entry = parts_[part];
   const std::string outcome = entry.at("outcome");
   if (outcome == "failed") return "FAILED: " + entry.at("error").get<std::string>();
+  if (const auto other = elsewhere_.find(part); other != elsewhere_.end())
+    return "left to another job: " + other->second;
   if (entry.at("report").is_null()) return "not begun";
   const PartWork work = work_of(entry);
   return format("%s, %zu right-hand sides, %ld iterations, residuals up to %.1e, %.1f s%s", outcome.c_str(),
@@ -140,27 +209,30 @@ std::string CampaignRecord::words(std::size_t part) const {
 
 std::string CampaignRecord::line(std::size_t part) const { return text_of_json(parts_[part], -1) + "\n"; }
 
-std::string CampaignRecord::request_line() const {
-  Json line;
-  line["unfinished_report_of"] = request_;
-  return text_of_json(std::move(line), -1) + "\n";
-}
+std::string CampaignRecord::request_line() const { return request_line_of(request_); }
 
-std::string CampaignRecord::text() const {
+std::string CampaignRecord::text() const { return text_of(parts_); }
+
+std::string CampaignRecord::text(std::size_t part) const { return text_of(Json::array({parts_[part]})); }
+
+std::string CampaignRecord::text_of(const Json& parts) const {
   std::size_t worst = 0;
+  int skipped = 0;
   Json counts = Json::object();
-  for (const Json& part : parts_)
+  for (const Json& part : parts) {
+    skipped += part.at("skipped").get<bool>();
     for (std::size_t k = 0; k < std::size(outcomes); ++k)
       if (part.at("outcome") == outcomes[k]) {
         worst = std::max(worst, k);
         counts[outcomes[k]] = counts.value(outcomes[k], 0) + 1;
       }
+  }
   Json json;
   json["schema_version"] = schema_version;
   json["outcome"] = outcomes[worst];
   json["campaign"] = {{"staghorn_version", version()}, {"request", request_}, {"masses", masses_},
-                      {"sources", sources_},           {"outcomes", counts},  {"skipped", n_skipped()}};
-  json["configurations"] = parts_;
+                      {"sources", sources_},           {"outcomes", counts},  {"skipped", skipped}};
+  json["configurations"] = parts;
   return text_of_json(std::move(json), 1) + "\n";
 }
 

@@ -13,6 +13,7 @@
 #include "halo/communicator.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/report/solve_report.hpp"
+#include "solver/session/campaign/campaign.hpp"
 
 namespace staghorn {
 
@@ -35,10 +36,19 @@ class CampaignRecord {
   CampaignRecord(const CampaignIdentity& request, const std::vector<double>& masses,
                  const std::vector<std::string>& sources, const std::vector<std::string>& gauges);
 
+  // All that reports of one request say, the parts in the order in which they come. Of a configuration that several
+  // have the certified entry counts, else the last. Throws Error where requests differ, or where two certified entries
+  // of one configuration are of other links.
+  struct Source {
+    std::string path, text, later;  // as go_on_from has them
+  };
+  static CampaignRecord merged(const std::vector<Source>& reports);
+
   // Takes over what an earlier call left in `text`, the content of `path`, and in `later`, what that call has added
   // since (record_file.hpp). Configurations of that call that are not among these stay, behind these. Throws Error
-  // where that is no record, or one of another request: it names what differs.
-  void go_on_from(const std::string& path, const std::string& text, const std::string& later);
+  // where that is no record, or one of another request: it names what differs. `only`: it must be of this part alone.
+  void go_on_from(const std::string& path, const std::string& text, const std::string& later,
+                  std::optional<std::size_t> only = std::nullopt);
 
   bool is_certified(std::size_t part) const;
   bool is_skipped(std::size_t part) const { return parts_[part].at("skipped").get<bool>(); }
@@ -54,6 +64,10 @@ class CampaignRecord {
   void skipped(std::size_t part) { at(part)["skipped"] = true; }
   void ends(std::size_t part, const SolveReport& report, double seconds);  // without histories of residuals
   void fails(std::size_t part, const Error& error);
+  // Another job works on it, or did and has not certified it: `who` says which.
+  void left_to_another(std::size_t part, const std::string& who) { elsewhere_[part] = who; }
+  void none_left() { elsewhere_.clear(); }
+  bool is_left(std::size_t part) const { return elsewhere_.count(part) > 0; }
 
   // What became of a part, in words.
   std::string words(std::size_t part) const;
@@ -62,6 +76,7 @@ class CampaignRecord {
   std::string request_line() const;
   // The report, with a trailing newline. The outcome is the worst: failed, unfinished, breakdown, ..., certified.
   std::string text() const;
+  std::string text(std::size_t part) const;  // of one configuration
   const nlohmann::ordered_json& parts() const { return parts_; }
   // The reports of those that are certified, in order.
   std::vector<const nlohmann::ordered_json*> certified() const;
@@ -69,17 +84,24 @@ class CampaignRecord {
   const std::vector<std::string>& sources() const { return sources_; }
   int count(const char* outcome) const;  // of this call's parts: "certified", "failed", ...
   int n_skipped() const;
+  int n_left() const { return int(elsewhere_.size()); }
   std::size_t size() const { return n_; }
 
  private:
+  CampaignRecord() = default;
   nlohmann::ordered_json& at(std::size_t part) { return parts_[part]; }
+  std::string text_of(const nlohmann::ordered_json& parts) const;
 
   CampaignIdentity request_;
   std::vector<double> masses_;
   std::vector<std::string> sources_;
-  std::size_t n_;                 // parts of this call
-  nlohmann::ordered_json parts_;  // of this call, then of earlier ones
+  std::size_t n_ = 0;                             // parts of this call
+  nlohmann::ordered_json parts_;                  // of this call, then of earlier ones
+  std::map<std::size_t, std::string> elsewhere_;  // parts that other jobs hold: who does
 };
+
+// Numbers, report and table of what the record knows. Local.
+CampaignAnswer answer_of(const CampaignRecord& record);
 
 // A line for each configuration of this call, then averages with standard errors over all that are certified. Local.
 void print_campaign(std::ostream& out, const CampaignRecord& record);

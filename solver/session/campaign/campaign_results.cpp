@@ -37,21 +37,51 @@ std::string title(const CampaignRecord& record, std::size_t mass, std::size_t so
   return "m = " + shortest_digits(record.masses()[mass]) + ", " + record.sources()[source];
 }
 
-// The averages of a curve over the configurations.
-CurveColumn averaged(const CampaignRecord& record, std::size_t mass, std::size_t source, const char* observable) {
-  CurveColumn column{title(record, mass, source), {}, {}};
-  std::vector<std::vector<double>> slices;
-  for (const Json* part : record.certified()) {
-    const Json& curve = observable_of(record, *part, mass, source, observable);
-    slices.resize(curve.size());
-    for (std::size_t t = 0; t < curve.size(); ++t) slices[t].push_back(curve[t].get<double>());
-  }
-  for (const std::vector<double>& slice : slices) {
+// The averages over the configurations, of a curve[configuration][t].
+CurveColumn averaged(const std::string& title, const std::vector<std::vector<double>>& curves) {
+  CurveColumn column{title, {}, {}};
+  for (std::size_t t = 0; t < curves[0].size(); ++t) {
+    std::vector<double> slice;
+    for (const std::vector<double>& curve : curves) slice.push_back(curve.at(t));
     const MeanAndError mean = mean_of(slice);
     column.values.push_back(mean.value);
     column.errors.push_back(mean.error);
   }
   return column;
+}
+
+CurveColumn averaged(const CampaignRecord& record, std::size_t mass, std::size_t source, const char* observable) {
+  std::vector<std::vector<double>> curves;
+  for (const Json* part : record.certified())
+    curves.push_back(observable_of(record, *part, mass, source, observable).get<std::vector<double>>());
+  return averaged(title(record, mass, source), curves);
+}
+
+// Real parts of mesons, which are the same list on every configuration.
+std::vector<CurveColumn> averaged_correlators(const CampaignRecord& record, const ObservableKind& kind) {
+  std::vector<CurveColumn> columns;
+  const std::vector<const Json*> parts = record.certified();
+  if (!parts[0]->at("report").contains(kind.name)) return columns;
+  const Json& list = parts[0]->at("report").at(kind.name);
+  const bool of_one_source =
+      std::all_of(list.begin(), list.end(), [&](const Json& one) { return one.at("source") == list[0].at("source"); });
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    std::vector<std::vector<double>> curves;
+    for (const Json* part : parts) {
+      curves.emplace_back();
+      for (const Json& value : part->at("report").at(kind.name).at(k).at("values"))
+        curves.back().push_back(value.at(0).get<double>());
+    }
+    const auto momentum = list[k].at("momentum").get<std::array<int, 3>>();
+    const auto masses = list[k].at("masses").get<std::array<double, 2>>();
+    std::string title = list[k].at("name");
+    if (momentum != std::array{0, 0, 0}) title += format(" p%d%d%d", momentum[0], momentum[1], momentum[2]);
+    title += " " + shortest_digits(masses[0]);
+    if (masses[0] != masses[1]) title += "/" + shortest_digits(masses[1]);
+    if (!of_one_source) title += " " + list[k].at("source").get<std::string>();
+    columns.push_back(averaged(title, curves));
+  }
+  return columns;
 }
 
 void print_parts(std::ostream& out, const CampaignRecord& record) {
@@ -67,7 +97,7 @@ void print_parts(std::ostream& out, const CampaignRecord& record) {
     const Json& part = record.parts()[k];
     const Json& report = part.at("report");
     if (report.is_null()) {
-      out << "  " << part.at("gauge").get<std::string>() << "  " << record.words(k) << "\n";
+      line(part.at("gauge"), "  %s", record.is_left(k) ? "left to another job" : record.words(k).c_str());
       continue;
     }
     const PartWork work = work_of(part);
@@ -115,7 +145,10 @@ void print_campaign(std::ostream& out, const CampaignRecord& record) {
   out << "  averages and standard errors over " << n << " configurations\n";
   for (const ObservableEntry& entry : observable_table()) {
     const ObservableKind& kind = entry.kind;
-    if (kind.form == ObservableKind::correlators) continue;
+    if (kind.form == ObservableKind::correlators) {
+      print_curves(out, kind, averaged_correlators(record, kind));
+      continue;
+    }
     std::vector<CurveColumn> columns;
     for (std::size_t mass = 0; mass < record.masses().size(); ++mass)
       for (const std::size_t source : sources_with(record, kind.name)) {

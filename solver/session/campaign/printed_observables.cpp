@@ -17,7 +17,8 @@ void print_mean(std::ostream& out, const Observable& observable, const std::stri
   const std::size_t n = observable.values.size();
   const std::string exact =
       observable.low_part.empty() ? "" : format(", %.8g of low modes exact", observable.low_part[0]);
-  out << format("  %s = %.8g +- %.2g  (%zu noise vector%s%s%s)\n", observable.kind->symbol, mean.value, mean.error, n,
+  const std::string error = n == 1 ? "" : format(" +- %.2g", mean.error);
+  out << format("  %s = %.8g%s  (%zu noise vector%s%s%s)\n", observable.kind->symbol, mean.value, error.c_str(), n,
                 n == 1 ? "" : "s", exact.c_str(), of.empty() ? "" : (", " + of).c_str());
 }
 

@@ -6,11 +6,19 @@
 
 #include "dirac/kernels/kernel_table.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "lattice_io/files/output_file.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/request/sources.hpp"
+#include "solver/session/low_modes/find_eigenpairs.hpp"
 
 namespace staghorn {
+
+namespace {
+
+constexpr double fp32_eigen_tolerance = 1e-6;  // over the largest eigenvalue; rounding leaves 4e-7
+
+}  // namespace
 
 void load_eigenpairs(Gauge& gauge, const EigenvectorHeader& header, std::optional<bool> on_host) {
   const Stopwatch reading;
@@ -40,6 +48,30 @@ void load_eigenpairs(Gauge& gauge, const EigenvectorHeader& header, std::optiona
   require_eigenpairs(header, found, loaded->pairs());
   loaded->sort_by_value();
   gauge.keep_eigenpairs(std::move(loaded), found, all.max(reading.seconds()), header.path, to_string(header.format));
+}
+
+void take_eigenpairs(Gauge& gauge, const std::string& path, const std::optional<int>& pairs) {
+  const Communicator& all = gauge.context().communicator();
+  if (pairs && !file_exists(all, path)) {
+    EigenRequest request;
+    request.pairs = *pairs;
+    if (gauge.options().precision != Precision::fp64) request.tolerance = fp32_eigen_tolerance;
+    const EigenpairOutput output{path, eigenvector_format_by_name(path)};
+    require_writable(output, gauge.context().lattice());
+    ClaimedNames names(all);
+    names.claim(path, false);
+    FoundEigenpairs found = find_eigenpairs(gauge, request);
+    if (found.report.outcome != EigenOutcome::certified)
+      throw Error("eigenpairs", std::to_string(*pairs) + " certified pairs", found.report.explanation);
+    write_eigenpairs(gauge, found, output);
+  }
+  load_eigenpairs(gauge, read_eigenvector_header(all, path));
+}
+
+bool eigenvectors_are_there(const Communicator& communicator, const SessionOptions& options) {
+  if (!options.eigenpairs || file_exists(communicator, *options.eigenvectors)) return true;
+  check_writable(communicator, *options.eigenvectors, false);
+  return false;
 }
 
 void keep_eigenpairs(Gauge& gauge, Eigenpairs pairs, const EigenReport& found) {

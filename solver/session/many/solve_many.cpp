@@ -118,7 +118,7 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
   check_many(request);
   if (session.options().sloppy_auto) session.resident().set_numbers(session.options(), request);
   // Eigenvectors are taken out of a whole batch.
-  const bool deflated = session.options().eigenvectors && request.deflate;
+  const bool deflated = session.resident().eigenpairs().deflation(request) != nullptr;
   const bool in_turns = request.masses.empty() && !deflated && solver_for(session.options()).can.refill;
   ManyObservables observables(session, sources, request);
   double write_seconds = 0;

@@ -104,7 +104,7 @@ def test_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, rough, tmp_path
         return solution_bytes(tmp_path / f"{name}.solution.h5")
 
     whole, state = solve("whole", like, 1), tmp_path / "state.h5"
-    keep = ["--checkpoint", state, "--checkpoint-every", 0]
+    keep = ["--checkpoint", state, "--checkpoint-every", 0, "--keep-checkpoint"]
     assert solve("mixed", mixed, 2, *keep) == whole
     Path(f"{state}.1").rename(state)  # the state before the last
     assert solve("resumed", like, 1, *keep, "--resume") == whole

@@ -77,7 +77,7 @@ bool exceptions_of_libraries_say_where_they_come_from() {
          CHECK(words_of_failure(full).kind == ErrorKind::file) &&
          CHECK(words_of_failure(full).text == "a.h5: the file system says: No space left on device") &&
          CHECK(strange ==
-               "a fault of Staghorn, please report it: an exception of type std::out_of_range says: index 7") &&
+               "a fault of Staghorn, not of its input: an exception of type std::out_of_range says: index 7") &&
          CHECK(agreed(std::out_of_range("index 7")) == strange) && CHECK(agreed(std::bad_alloc()) == "out of memory");
 }
 
