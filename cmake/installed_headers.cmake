@@ -34,6 +34,7 @@ set(staghorn_included_headers
     solver/report/solve_report.hpp
     solver/request/asked_checkpoint.hpp
     solver/request/mesons/meson_list.hpp
+    solver/request/mesons/spin_taste_names.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
     solver/request/solve_request.hpp

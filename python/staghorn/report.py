@@ -67,11 +67,12 @@ class Condensate:
 class Meson:
     """C(t) of a spin-taste operator, a source and a pair of masses, as `mesons` asks for."""
 
-    name: str  # of the operator at the sink
+    name: str  # of the operator or current at the sink
     momentum: list[int]  # in units of 2 pi / n
     symmetry: str  # "E E E"
     masses: list[float]  # of antiquark and quark
-    source: str
+    source: str  # of the antiquark
+    quark_source: str
     values: list[list[float]]  # real and imaginary part of each time slice
 
 

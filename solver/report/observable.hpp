@@ -29,10 +29,11 @@ struct ObservableKind {
 
 // A meson of a source and the masses of antiquark and quark.
 struct Correlator {
-  std::string name;                           // of the operator at the sink
+  std::string name;                           // of the operator or current at the sink
   std::array<int, 3> momentum;                // in units of 2 pi / n
   std::string symmetry;                       // "E E E"
   std::size_t quark;                          // number of its mass; the observable's is that of the antiquark
+  std::size_t quark_source;                   // number of its source, likewise
   std::vector<std::array<double, 2>> values;  // real and imaginary part
 };
 

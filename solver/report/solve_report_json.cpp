@@ -107,12 +107,16 @@ void add_correlators(Json& json, const SolveReport& report) {
     Json& list = json[observable.kind->name];
     if (list.is_null()) list = Json::array();
     const std::vector<double> masses = masses_of(report.request);
+    const auto name_of = [&](std::size_t source) {
+      return report.sources.empty() ? report.source : report.sources[source].name;
+    };
     for (const Correlator& correlator : observable.correlators)
       list.push_back({{"name", correlator.name},
                       {"momentum", correlator.momentum},
                       {"symmetry", correlator.symmetry},
                       {"masses", {masses[observable.mass], masses[correlator.quark]}},
-                      {"source", report.sources.empty() ? report.source : report.sources[observable.source].name},
+                      {"source", name_of(observable.source)},
+                      {"quark_source", name_of(correlator.quark_source)},
                       {"values", correlator.values}});
   }
 }

@@ -143,6 +143,7 @@ struct SolveRequest : Targets, AskedCheckpoint {
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
   bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)
   std::vector<MesonRequest> mesons;               // measured on each point or wall with all three colours
+  std::vector<SourcePair> pairs;                  // or on these pairs of sources
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 
@@ -152,7 +153,7 @@ inline long most_iterations(const SolveRequest& request) {
 }
 std::string limit_text(const SolveRequest& request);  // "10000", or "none"
 
-// Whether the mesons that are asked for have operators with shifts, which read the thin links. Local.
+// Whether the mesons that are asked for have operators with shifts or currents that read the thin links. Local.
 bool need_thin_links(const SolveRequest& request);
 
 // `masses`, or else the one `mass`. Local.

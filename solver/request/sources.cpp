@@ -94,7 +94,38 @@ VectorField make_noise(const Lattice& lattice, const SourceSpec& spec, int numbe
 
 }  // namespace
 
-SourceSpec parse_source(const std::string& text) {
+namespace {
+
+// Splits words after @ from `text`, the last first, as long as they are operators; of files what is none stays.
+std::vector<SourceOperator> split_operators(std::string& text) {
+  std::vector<SourceOperator> operators;
+  for (std::size_t at = text.rfind('@'); at != std::string::npos; at = text.rfind('@')) {
+    try {
+      operators.insert(operators.begin(), parse_source_operator(text.substr(at + 1)));
+    } catch (const Error& error) {
+      if (text.starts_with("file:")) return operators;
+      throw Error(error.kind(), "source '" + text + "': " + error.what());
+    }
+    text.erase(at);
+  }
+  return operators;
+}
+
+}  // namespace
+
+bool source_has_shifts(const std::string& text) {
+  std::string rest = text;
+  return have_shifts(split_operators(rest));
+}
+
+Coordinates SourceRequest::origin() const {
+  if (spec.kind == SourceKind::point) return spec.site;
+  return spec.has_color() ? Coordinates{0, 0, 0, spec.site[3]} : Coordinates{};
+}
+
+SourceSpec parse_source(const std::string& with_operators) {
+  std::string text = with_operators;
+  std::vector<SourceOperator> operators = split_operators(text);
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -103,6 +134,7 @@ SourceSpec parse_source(const std::string& text) {
     if (argument.empty()) throw Error("source", name + ":" + k.argument, "'" + text + "'");
     SourceSpec spec;
     spec.kind = k.kind;
+    spec.operators = std::move(operators);
     if (k.kind == SourceKind::point)
       spec.site = parse_site(text, argument);
     else if (k.kind == SourceKind::file)
@@ -120,10 +152,15 @@ std::string to_string(const SourceSpec& spec) {
   std::string text;
   for (const KindName& k : kind_names)
     if (k.kind == spec.kind) text = std::string(k.name) + ":";
-  if (spec.kind == SourceKind::file) return text + spec.path;
-  if (spec.is_noise()) return text + std::to_string(spec.seed);
-  if (spec.kind != SourceKind::point) return text + std::to_string(spec.site[3]);
-  for (int mu = 0; mu < 4; ++mu) text += (mu ? "," : "") + std::to_string(spec.site[mu]);
+  if (spec.kind == SourceKind::file)
+    text += spec.path;
+  else if (spec.is_noise())
+    text += std::to_string(spec.seed);
+  else if (spec.kind != SourceKind::point)
+    text += std::to_string(spec.site[3]);
+  else
+    for (int mu = 0; mu < 4; ++mu) text += (mu ? "," : "") + std::to_string(spec.site[mu]);
+  for (const SourceOperator& applied : spec.operators) text += "@" + to_string(applied);
   return text;
 }
 
@@ -140,6 +177,11 @@ std::optional<int> parse_color(const std::string& text) {
 }
 
 void check_source(const SourceSpec& spec, const Extents& global) {
+  for (const SourceOperator& applied : spec.operators)
+    if (applied.time_slice && (*applied.time_slice < 0 || *applied.time_slice >= global[3]))
+      throw Error("source " + to_string(spec),
+                  "a time slice from 0 to " + std::to_string(global[3] - 1) + " on the lattice " + to_string(global),
+                  *applied.time_slice);
   if (!spec.has_color()) return;
   for (int mu = spec.kind == SourceKind::point ? 0 : 3; mu < 4; ++mu)
     if (spec.site[mu] < 0 || spec.site[mu] >= global[mu])
@@ -174,10 +216,16 @@ void check_source_request(const SourceRequest& source, const Extents& global) {
   if (noise_vectors < 1) throw Error("noise_vectors", "a number of at least 1", noise_vectors);
 }
 
+void require_applied(const SourceRequest& source, const ApplyOperators& apply) {
+  if (source.spec.operators.empty() || apply) return;
+  throw Error("source", "no operators at the source here", "'" + to_string(source.spec) + "'");
+}
+
 SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source,
-                       bool no_verify) {
+                       bool no_verify, const ApplyOperators& apply) {
   const auto& [spec, color, noise_vectors] = source;
   check_source_request(source, lattice.global());
+  require_applied(source, apply);
   SourceSet set;
   set.request = source;
   set.name = to_string(spec);
@@ -192,6 +240,8 @@ SourceSet make_sources(const Communicator& communicator, const Lattice& lattice,
       set.fields.push_back(make_source_vector(lattice, spec, c));
       set.colors.push_back(c);
     }
+  if (!spec.operators.empty())
+    for (VectorField& field : set.fields) apply(source, field);
   return set;
 }
 

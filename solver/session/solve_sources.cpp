@@ -12,7 +12,10 @@ namespace staghorn {
 MeasuredLinks measured_links(Session& session, const SolveRequest& request, std::span<const SourceRequest> sources) {
   const GaugeLinks& links = session.resident().links();
   check_mesons(request, links.have_thin(), sources);
-  return {links.as_they_came(), need_thin_links(request) ? &links.thin_on_host() : nullptr, session.options().boundary};
+  const bool currents = std::any_of(request.mesons.begin(), request.mesons.end(),
+                                    [](const MesonRequest& meson) { return meson.current.has_value(); });
+  return {currents ? links.all_on_host() : links.as_they_came(),
+          need_thin_links(request) ? &links.thin_on_host() : nullptr, session.options().boundary};
 }
 
 SolvedSources solve_sources(Session& session, const SolveRequest& asked, const SourceSet& sources,

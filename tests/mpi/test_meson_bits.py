@@ -8,7 +8,9 @@ from solve_files import solve
 pytestmark = pytest.mark.mpi
 
 LATTICE = (8, 4, 8, 8)
-OPTIONS = ("--action", "hisq", "--masses", "0.4,0.7", "--source", "point:1,0,3,7", "--mesons", "all,all:p120:EO.O.E", "--tolerance", 1e-8)
+MESONS = "all,all-local:p120:EO.O.E,conserved-x,conserved-t:p100,rhoysfn,rhotsbape"
+OPTIONS = ("--action", "hisq", "--masses", "0.4,0.7", "--sources", "point:1,0,3,7; wall:7@GX-GYT+pion05@p100", "--pairs", "0:0,0:1",
+           "--mesons", MESONS, "--tolerance", 1e-8)
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +19,7 @@ def one_rank(staghorn, tmp_path_factory):
     gauge = folder / "hot.h5"
     staghorn("generate", "--lattice", *LATTICE, "--start", "hot", "--sweeps", 0, "--seed", 13, "--format", "hdf5", "--output", gauge, check=True)
     report, _ = solve(staghorn, folder, gauge, *OPTIONS, threads=1)
-    assert len(report["mesons"]) == 4 * 512
+    assert len(report["mesons"]) == 2 * 4 * (256 + 16 + 4)
     return gauge, report["mesons"]
 
 

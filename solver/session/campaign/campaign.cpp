@@ -23,6 +23,7 @@
 #include "solver/session/campaign/campaign_record.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/campaign/record_file.hpp"
+#include "solver/session/source_operators.hpp"
 
 namespace staghorn {
 
@@ -66,6 +67,8 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   identity["color"] = source.color ? std::to_string(*source.color) : "all";
   identity["noise_vectors"] = std::to_string(source.noise_vectors);
   for (const MesonRequest& meson : request.mesons) identity["mesons"] += to_string(meson) + " ";
+  for (const auto& [antiquark, quark] : request.pairs)
+    identity["pairs"] += std::to_string(antiquark) + ":" + std::to_string(quark) + " ";
   return identity;
 }
 
@@ -232,7 +235,8 @@ void Campaign::solve(std::size_t number, CampaignPart& shown) {
   session_->take_links();
   const SolveRequest request = request_of(number);
   const SourceList sources(session_->communicator(), session_->lattice(),
-                           sources_of(words_, options.source, shown.gauge), request.system, options.session.no_verify);
+                           sources_of(words_, options.source, shown.gauge), request.system, options.session.no_verify,
+                           source_operators(*session_, request.phases));
   shown.sites = session_->lattice().global_volume() * std::int64_t(sources.size());
   if (watch_.part_begins) watch_.part_begins(shown);
   std::optional<CampaignSolutions> solutions;

@@ -86,11 +86,13 @@ std::vector<Hdf5Table> correlator_tables(const std::vector<const Json*>& parts, 
   if (n == 0) return {};
   Hdf5Table name{"meson_name", {n}, {}, {}, {}}, momentum{"meson_momentum", {n, 3}, {}, {}, {}},
       symmetry{"meson_symmetry", {n}, {}, {}, {}}, masses{"meson_masses", {n, 2}, {}, {}, {}},
-      source{kind.sources, {n}, {}, {}, {}}, values{kind.name, {}, {}, {}, {{"definition", kind.definition}}};
+      source{kind.sources, {n}, {}, {}, {}}, quark_source{"meson_quark_source", {n}, {}, {}, {}},
+      values{kind.name, {}, {}, {}, {{"definition", kind.definition}}};
   for (const Json& one : list) {
     name.words.push_back(one.at("name"));
     symmetry.words.push_back(one.at("symmetry"));
     source.words.push_back(one.at("source"));
+    quark_source.words.push_back(one.at("quark_source"));
     for (const Json& component : one.at("momentum")) momentum.numbers.push_back(component);
     for (const Json& mass : one.at("masses")) masses.numbers.push_back(mass);
   }
@@ -99,7 +101,7 @@ std::vector<Hdf5Table> correlator_tables(const std::vector<const Json*>& parts, 
       for (const Json& value : one.at("values"))
         for (const Json& re_or_im : value) values.numbers.push_back(re_or_im);
   values.shape = {std::int64_t(parts.size()), n, std::int64_t(list[0].at("values").size()), 2};
-  return {name, momentum, symmetry, masses, source, values};
+  return {name, momentum, symmetry, masses, source, quark_source, values};
 }
 
 }  // namespace
