@@ -125,6 +125,7 @@ class Report(dict[str, Any]):
     pion_correlators: list[list[float]] = field(default_factory=list)  # of several masses
     pion_low_part: list[float] = field(default_factory=list)  # with exact_low_modes: their part, from all translates
     pion_low_parts: list[list[float]] = field(default_factory=list)  # of several masses
+    mesons_on: str = ""  # where they were contracted: "host" or "device"
     mesons: list[Meson] = field(default_factory=list)  # of all sources and pairs of masses
     condensate: Condensate | None = None
     condensates: list[Condensate] = field(default_factory=list)

@@ -31,9 +31,9 @@ void Measurements::take(std::size_t source, std::size_t mass, std::size_t k, con
   }
 }
 
-const std::shared_ptr<const VectorField>& Solution::kept() const {
-  if (kept_) return kept_;
-  VectorField copy = field;
+const std::shared_ptr<const VectorField>& Solution::kept(MemorySpace space) const {
+  if (kept_ && kept_->space() == space) return kept_;
+  VectorField copy(field, space);
   change_phases(phases_, copy);
   return kept_ = std::make_shared<const VectorField>(std::move(copy));
 }

@@ -5,6 +5,8 @@
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/observables/cuda_meson_sums.hpp"
 #include "solver/observables/link_currents.hpp"
 #include "solver/observables/spin_taste_operator.hpp"
 
@@ -106,9 +108,15 @@ std::size_t MesonTerms::momentum_of(const MesonRequest& meson) const { return pl
 std::vector<KindSums> meson_sums(const Communicator& communicator, const MeasuredLinks& links, const MesonTerms& terms,
                                  const VectorField& antiquark, std::span<const VectorField* const> quarks) {
   const Lattice& lattice = antiquark.lattice();
-  const SiteSums sites(communicator, lattice, terms);
   const std::map<int, VectorField> shifted =
       spin_taste_shifts(communicator, links, terms.origin, antiquark, terms.sets);
+  if (antiquark.space() == MemorySpace::cuda) {
+    std::vector<FieldPair> pairs;
+    for (const VectorField* const quark : quarks)
+      for (const int set : terms.sets) pairs.push_back({set ? &shifted.at(set) : &antiquark, quark});
+    return cuda_kind_sums(communicator, terms, pairs);
+  }
+  const SiteSums sites(communicator, lattice, terms);
   Numbers values(std::size_t(antiquark.size()));
   std::vector<KindSums> sums;
   for (const VectorField* const quark : quarks) {
@@ -125,5 +133,18 @@ std::vector<KindSums> meson_sums(const Communicator& communicator, const Measure
   }
   return sums;
 }
+
+#ifndef STAGHORN_CUDA
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn measures no mesons on GPUs"); }
+}  // namespace
+
+void cuda_add_shift(const Communicator&, const MeasuredLinks&, const Coordinates&, int, double, const VectorField&,
+                    VectorField&) {
+  refuse();
+}
+std::vector<KindSums> cuda_kind_sums(const Communicator&, const MesonTerms&, std::span<const FieldPair>) { refuse(); }
+bool cuda_kind_sums_hold(const Lattice&) { return false; }
+#endif
 
 }  // namespace staghorn

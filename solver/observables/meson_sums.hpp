@@ -31,8 +31,9 @@ struct MesonTerms {
 // Real and imaginary part of the sum of each time slice and kind of sites: [t * n_kinds + kind].
 using KindSums = std::array<std::vector<double>, 2>;
 
-// [quark][term][momentum], for an antiquark and several quarks in the phases of CPS, on the host. Exact sums: the same
-// bits on every process grid. Collective.
+// [quark][term][momentum], for an antiquark and several quarks in the phases of CPS. All of them and links.thin lie on
+// the host, or on a GPU if there are no currents. Exact sums: the same bits there and on every process grid.
+// Collective.
 std::vector<KindSums> meson_sums(const Communicator& communicator, const MeasuredLinks& links, const MesonTerms& terms,
                                  const VectorField& antiquark, std::span<const VectorField* const> quarks);
 

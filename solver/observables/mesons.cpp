@@ -53,6 +53,7 @@ class Mesons final : public Measurement {
   }
 
   void put_into(Observable& observable, std::size_t mass) const override {
+    observable.measured_on_gpu = source_.links.mesons->chosen() == MemorySpace::cuda;
     for (std::size_t j = 0; j < partners_.size(); ++j)
       for (std::size_t quark = 0; quark < source_.n_masses(); ++quark)
         for (const MesonRequest& meson : source_.request.mesons)
@@ -65,8 +66,20 @@ class Mesons final : public Measurement {
 
   std::size_t place(std::size_t mass, std::size_t k) const { return mass * source_.n_vectors + k; }
 
+  // Where fields are kept and contracted. Currents are measured on the host. Collective at the first call.
+  MemorySpace space() const {
+    if (!terms_.currents.empty()) return MemorySpace::host;
+    // Solutions of a batch come mass by mass, and pairs of sources in any order.
+    constexpr std::size_t most_vectors = 64;
+    std::size_t vectors = 0;
+    for (const std::size_t n : source_.n_vectors_of) vectors += n;
+    const std::size_t kept = std::min(vectors, most_vectors) * source_.n_masses();
+    return source_.links.mesons->choose(source_.communicator, source_.links.action.lattice(),
+                                        int(kept) + n_meson_fields(source_.request), need_thin_links(source_.request));
+  }
+
   void keep(std::size_t role, const Solution& solution) {
-    kept_[role][place(solution.mass, solution.k)] = solution.kept();
+    kept_[role][place(solution.mass, solution.k)] = solution.kept(space());
   }
 
   // Solutions of a colour are kept until those of all masses and partners are there.
@@ -77,8 +90,10 @@ class Mesons final : public Measurement {
     std::vector<const VectorField*> quarks;
     for (std::size_t j = 0; j < partners_.size(); ++j)
       for (std::size_t m = 0; m < source_.n_masses(); ++m) quarks.push_back(kept_[1 + j][place(m, k)].get());
+    MeasuredLinks links = source_.links;
+    if (links.thin) links.thin = &links.mesons->thin(*links.thin);
     for (std::size_t m = 0; m < source_.n_masses(); ++m)
-      sums_[place(m, k)] = meson_sums(source_.communicator, source_.links, terms_, *kept_[0][place(m, k)], quarks);
+      sums_[place(m, k)] = meson_sums(source_.communicator, links, terms_, *kept_[0][place(m, k)], quarks);
     for (Kept& kept : kept_)
       for (std::size_t m = 0; m < source_.n_masses(); ++m) kept[place(m, k)].reset();
   }

@@ -11,6 +11,7 @@
 #include "dirac/stencil/operator_links.hpp"
 #include "halo/communicator.hpp"
 #include "solver/eigen/low_modes.hpp"
+#include "solver/observables/meson_place.hpp"
 #include "solver/report/observable.hpp"
 #include "solver/request/solve_request.hpp"
 #include "solver/request/sources.hpp"
@@ -22,6 +23,7 @@ struct MeasuredLinks {
   OperatorLinks action;   // uncompressed, where they came to; on the host where the request asks for currents
   const LinkField* thin;  // on the host; null where the request asks for nothing that reads them
   Boundary boundary;
+  std::shared_ptr<MesonPlace> mesons;  // of a request that asks for some
 };
 
 // What an observable of one source is measured with. All of it outlives the measurement.
@@ -49,8 +51,8 @@ class Solution {
   const std::size_t source, mass, k;
   const VectorField& field;
   const std::function<const VectorField&()>& make_source;  // collective
-  // A copy in the phases of CPS, made once and shared by all that keep it. Local.
-  const std::shared_ptr<const VectorField>& kept() const;
+  // A copy in the phases of CPS in that space, made once and shared by all that keep it. Local.
+  const std::shared_ptr<const VectorField>& kept(MemorySpace space) const;
 
  private:
   PhaseConvention phases_;

@@ -43,6 +43,7 @@ struct Observable {
   std::size_t mass = 0, source = 0;       // numbers, of request.masses and of the sources of the report
   std::vector<double> values{};           // empty: the source does not give it
   std::vector<Correlator> correlators{};  // of that form, instead of values
+  bool measured_on_gpu = false;           // correlators; else on the host
   // With `exact_low_modes`: the part of low modes, which the values hold in place of what the source or the noise sees
   // of them. Of a curve one number for each time slice, of a mean one number.
   std::vector<double> low_part{};

@@ -104,6 +104,8 @@ void add_observables(Json& json, const SolveReport& report) {
 void add_correlators(Json& json, const SolveReport& report) {
   for (const Observable& observable : report.observables) {
     if (observable.kind->form != ObservableKind::correlators) continue;
+    if (!observable.correlators.empty())
+      json[observable.kind->name + std::string("_on")] = observable.measured_on_gpu ? "device" : "host";
     Json& list = json[observable.kind->name];
     if (list.is_null()) list = Json::array();
     const std::vector<double> masses = masses_of(report.request);

@@ -14,8 +14,8 @@ ApplyOperators source_operators(Session& session, PhaseConvention phases) {
       throw Error("source " + to_string(source.spec),
                   "thin links for operators with shifts (`keep_thin_links` keeps those of asqtad and HISQ)",
                   "fat and Naik links");
-    const MeasuredLinks read{links.as_they_came(), shifts ? &links.thin_on_host() : nullptr,
-                             session.options().boundary};
+    const MeasuredLinks read{
+        links.as_they_came(), shifts ? &links.thin_on_host() : nullptr, session.options().boundary, {}};
     change_phases(phases, vector);
     for (const SourceOperator& applied : source.spec.operators)
       apply_source_operator(session.communicator(), read, source.origin(), applied, vector);
