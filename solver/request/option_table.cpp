@@ -139,7 +139,9 @@ std::vector<Option> make_table() {
           "(2m + D) x = b on all sites, or (4m^2 - D^2) x = b on one parity, where b is projected", parse_system,
           &O::request, &SolveRequest::system),
       row(problem, "source", "SOURCE",
-          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2:SEED | gaussian:SEED | file:F; operators follow "
+          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2-wall:t,SEED | u1-wall:t,SEED | "
+          "z2-corner-wall:t,SEED | "
+          "u1-corner-wall:t,SEED | z2:SEED | gaussian:SEED | file:F; operators follow "
           "it, "
           "each behind an @: spin-taste operators, as @G5-G5X or @pion5+rhoz, a momentum, as @p100, a time slice that "
           "is kept, as @t4",

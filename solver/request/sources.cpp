@@ -18,13 +18,17 @@ struct KindName {
   const char* argument;
 };
 
-constexpr std::array<KindName, 7> kind_names{{{SourceKind::point, "point", "x,y,z,t"},
-                                              {SourceKind::corner_wall, "corner-wall", "t"},
-                                              {SourceKind::even_wall, "even-wall", "t"},
-                                              {SourceKind::wall, "wall", "t"},
-                                              {SourceKind::z2, "z2", "SEED"},
-                                              {SourceKind::gaussian, "gaussian", "SEED"},
-                                              {SourceKind::file, "file", "PATH"}}};
+constexpr std::array<KindName, 11> kind_names{{{SourceKind::point, "point", "x,y,z,t"},
+                                               {SourceKind::corner_wall, "corner-wall", "t"},
+                                               {SourceKind::even_wall, "even-wall", "t"},
+                                               {SourceKind::wall, "wall", "t"},
+                                               {SourceKind::z2_wall, "z2-wall", "t,SEED"},
+                                               {SourceKind::u1_wall, "u1-wall", "t,SEED"},
+                                               {SourceKind::z2_corner_wall, "z2-corner-wall", "t,SEED"},
+                                               {SourceKind::u1_corner_wall, "u1-corner-wall", "t,SEED"},
+                                               {SourceKind::z2, "z2", "SEED"},
+                                               {SourceKind::gaussian, "gaussian", "SEED"},
+                                               {SourceKind::file, "file", "PATH"}}};
 
 std::string choices() {
   std::string text;
@@ -40,6 +44,8 @@ Integer parse_integer(const std::string& source, const std::string& word, const 
     throw Error("source '" + source + "'", expected, "'" + word + "'");
   return value;
 }
+
+constexpr const char* seed_words = "a seed from 0 to 2^64 - 1";
 
 Coordinates parse_site(const std::string& source, const std::string& text) {
   constexpr const char* expected = "four coordinates x,y,z,t";
@@ -59,19 +65,35 @@ bool in_source(const SourceSpec& spec, const Coordinates& x) {
     case SourceKind::point:
       return x == spec.site;
     case SourceKind::corner_wall:
+    case SourceKind::z2_corner_wall:
+    case SourceKind::u1_corner_wall:
       return x[3] == spec.site[3] && x[0] % 2 == 0 && x[1] % 2 == 0 && x[2] % 2 == 0;
     case SourceKind::even_wall:
       return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::even;
     case SourceKind::wall:
+    case SourceKind::z2_wall:
+    case SourceKind::u1_wall:
       return x[3] == spec.site[3];
     default:
       return false;
   }
 }
 
+// What stands in a colour at a site of a random wall.
+Complex<double> wall_number(const SourceSpec& spec, int color, std::int64_t global_site) {
+  const bool z2 = spec.kind == SourceKind::z2_wall || spec.kind == SourceKind::z2_corner_wall;
+  RandomStream random(spec.seed, z2 ? RandomPurpose::z2_wall : RandomPurpose::u1_wall, std::uint32_t(color),
+                      std::uint64_t(global_site));
+  if (z2) return {random.bits() & 1 ? -1.0 : 1.0, 0};
+  return random_phase(random);
+}
+
 VectorField make_color_source(const Lattice& lattice, const SourceSpec& spec, int color) {
   VectorField field(lattice);
-  for (const std::int64_t site : sites_of(lattice, spec)) field[site].c[color].re = 1;
+  for (const std::int64_t site : sites_of(lattice, spec)) {
+    const auto global = [&] { return lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site))); };
+    field[site].c[color] = spec.is_random_wall() ? wall_number(spec, color, global()) : Complex<double>{1, 0};
+  }
   return field;
 }
 
@@ -140,8 +162,13 @@ SourceSpec parse_source(const std::string& with_operators) {
     else if (k.kind == SourceKind::file)
       spec.path = argument;
     else if (spec.is_noise())
-      spec.seed = parse_integer<std::uint64_t>(text, argument, "a seed from 0 to 2^64 - 1");
-    else
+      spec.seed = parse_integer<std::uint64_t>(text, argument, seed_words);
+    else if (spec.is_random_wall()) {
+      const std::size_t comma = argument.find(',');
+      if (comma == std::string::npos) throw Error("source", name + ":" + k.argument, "'" + text + "'");
+      spec.site[3] = parse_integer<int>(text, argument.substr(0, comma), "a time slice t");
+      spec.seed = parse_integer<std::uint64_t>(text, argument.substr(comma + 1), seed_words);
+    } else
       spec.site[3] = parse_integer<int>(text, argument, "a time slice t");
     return spec;
   }
@@ -157,7 +184,7 @@ std::string to_string(const SourceSpec& spec) {
   else if (spec.is_noise())
     text += std::to_string(spec.seed);
   else if (spec.kind != SourceKind::point)
-    text += std::to_string(spec.site[3]);
+    text += std::to_string(spec.site[3]) + (spec.is_random_wall() ? "," + std::to_string(spec.seed) : "");
   else
     for (int mu = 0; mu < 4; ++mu) text += (mu ? "," : "") + std::to_string(spec.site[mu]);
   for (const SourceOperator& applied : spec.operators) text += "@" + to_string(applied);

@@ -20,29 +20,40 @@ enum class SourceKind {
   corner_wall,  // 1 at the sites of time slice t whose x, y and z are all even
   even_wall,    // 1 at the sites of time slice t of even parity, (x+y+z+t) mod 2 = 0
   wall,         // 1 at every site of time slice t
-  z2,           // +1 or -1, real, with equal chances in every colour of every site [Dong & Liu 1994]
-  gaussian,     // complex normal numbers with <|eta|^2> = 1 in every colour of every site
-  file          // dataset `/source` of an HDF5 file, or a SciDAC colour vector
+  // In place of 1 on a wall or a corner wall, a number of its own in each colour of each site: +1 or -1, or of modulus
+  // 1 with a uniform phase. Of a propagator the mean over seeds is a sum of point sources.
+  z2_wall,
+  u1_wall,
+  z2_corner_wall,
+  u1_corner_wall,
+  z2,        // +1 or -1, real, with equal chances in every colour of every site [Dong & Liu 1994]
+  gaussian,  // complex normal numbers with <|eta|^2> = 1 in every colour of every site
+  file       // dataset `/source` of an HDF5 file, or a SciDAC colour vector
 };
 
 struct SourceSpec {
   SourceKind kind = SourceKind::point;
   Coordinates site{};                       // of a point; of walls only the time slice site[3] counts
-  std::uint64_t seed = 0;                   // of noise
+  std::uint64_t seed = 0;                   // of noise and random walls
   std::string path;                         // of a file
   std::vector<SourceOperator> operators{};  // applied to it one after the other
 
   bool is_plain() const { return operators.empty(); }
   bool is_noise() const { return kind == SourceKind::z2 || kind == SourceKind::gaussian; }
+  bool is_random_wall() const {
+    return kind == SourceKind::z2_wall || kind == SourceKind::u1_wall || kind == SourceKind::z2_corner_wall ||
+           kind == SourceKind::u1_corner_wall;
+  }
   // Point and walls: the colour has to be chosen, and all three colours together give a pion correlator.
   bool has_color() const { return !is_noise() && kind != SourceKind::file; }
 
   bool operator==(const SourceSpec&) const = default;
 };
 
-// "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED" or "file:PATH", and after it
-// operators, each behind an @: "point:0,0,0,0@G5-G5X@p100". Of a file, words after @ that are no operators belong to
-// its name. Throws Error that names the choices or the number that is not one. Local.
+// "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2-wall:t,SEED" and the other random walls, "z2:SEED",
+// "gaussian:SEED" or "file:PATH", and after it operators, each behind an @: "point:0,0,0,0@G5-G5X@p100". Of a file,
+// words after @ that are no operators belong to its name. Throws Error that names the choices or the number that is not
+// one. Local.
 SourceSpec parse_source(const std::string& text);
 std::string to_string(const SourceSpec& spec);
 
@@ -58,7 +69,9 @@ struct SourceRequest {
   // A point or wall with all three colours: its solutions are a propagator, and give a pion correlator.
   bool has_all_colors() const { return spec.has_color() && !color; }
   // Low modes have a part of its condensate or pion correlator.
-  bool has_low_part() const { return spec.is_plain() && (spec.is_noise() || has_all_colors()); }
+  bool has_low_part() const {
+    return spec.is_plain() && !spec.is_random_wall() && (spec.is_noise() || has_all_colors());
+  }
   // Place from which coordinates in operators and momenta are counted: of a point its site, of a wall (0, 0, 0, t), of
   // others (0, 0, 0, 0).
   Coordinates origin() const;

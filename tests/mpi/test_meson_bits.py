@@ -9,7 +9,7 @@ pytestmark = pytest.mark.mpi
 
 LATTICE = (8, 4, 8, 8)
 MESONS = "all,all-local:p120:EO.O.E,conserved-x,conserved-t:p100,rhoysfn,rhotsbape"
-OPTIONS = ("--action", "hisq", "--masses", "0.4,0.7", "--sources", "point:1,0,3,7; wall:7@GX-GYT+pion05@p100", "--pairs", "0:0,0:1",
+OPTIONS = ("--action", "hisq", "--masses", "0.4,0.7", "--sources", "point:1,0,3,7; u1-wall:7,3@GX-GYT+pion05@p100", "--pairs", "0:0,0:1",
            "--mesons", MESONS, "--tolerance", 1e-8)
 
 
