@@ -57,8 +57,10 @@ class Mesons final : public Measurement {
     for (std::size_t j = 0; j < partners_.size(); ++j)
       for (std::size_t quark = 0; quark < source_.n_masses(); ++quark)
         for (const MesonRequest& meson : source_.request.mesons)
-          observable.correlators.push_back({meson.sink.name, meson.momentum.p, symmetry_of(meson.momentum), quark,
-                                            partners_[j], correlator(mass, j * source_.n_masses() + quark, meson)});
+          observable.correlators.push_back({meson.sink.name,
+                                            {mass, quark},
+                                            MesonOf{meson.momentum.p, symmetry_of(meson.momentum), partners_[j]},
+                                            correlator(mass, j * source_.n_masses() + quark, meson)});
   }
 
  private:

@@ -85,6 +85,8 @@ std::vector<ObservableKind> observable_kinds();
 // Fields on the host that the mesons of a request keep, of three colours: solutions of all masses of the sources that
 // it pairs, shifted ones and two on the way to these, five on the way to currents.
 int n_meson_fields(const SolveRequest& request);
+// Likewise of baryons: solutions of all masses, and nine on the way to Delta.
+int n_baryon_fields(const SolveRequest& request);
 
 // One observable of each kind, without values: what a report has of a solve on which nothing is measured.
 std::vector<Observable> nothing_observed();

@@ -272,7 +272,7 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
   Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
                                                request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
-                                               n_meson_fields(request)}
+                                               n_meson_fields(request) + n_baryon_fields(request)}
                                : expected_solve(expected, source, options.quarks));
   print_session(messages, session);
   const SolveReport report =

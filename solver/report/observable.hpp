@@ -27,13 +27,18 @@ struct ObservableKind {
   const char* definition;  // there, with the shape of its values
 };
 
-// A meson of a source and the masses of antiquark and quark.
+// What a meson is beside its name and masses.
+struct MesonOf {
+  std::array<int, 3> momentum;  // in units of 2 pi / n
+  std::string symmetry;         // "E E E"
+  std::size_t quark_source;     // number of the source of the quark; the observable's is that of the antiquark
+};
+
+// A meson or a baryon of a source and the masses of its quarks.
 struct Correlator {
-  std::string name;                           // of the operator or current at the sink
-  std::array<int, 3> momentum;                // in units of 2 pi / n
-  std::string symmetry;                       // "E E E"
-  std::size_t quark;                          // number of its mass; the observable's is that of the antiquark
-  std::size_t quark_source;                   // number of its source, likewise
+  std::string name;                           // of the operator or current at the sink, or of the baryon
+  std::vector<std::size_t> masses;            // numbers: of antiquark and quark, or of three quarks
+  std::optional<MesonOf> meson;               // absent: a baryon
   std::vector<std::array<double, 2>> values;  // real and imaginary part
 };
 

@@ -158,6 +158,11 @@ std::vector<Option> make_table() {
        "E, O or EO for each direction (default: E)",
        [](SolveOptions& options, const std::string& text) { options.request.mesons = parse_mesons(text); },
        std::nullopt},
+      {problem, "baryons", "nucleon,delta",
+       "baryons of a point or wall with all three colours: the nucleon of all masses of its quarks, Delta of equal "
+       "ones",
+       [](SolveOptions& options, const std::string& text) { options.request.baryons = parse_baryons(text); },
+       std::nullopt},
       {problem, "pairs", "A:B,...",
        "the antiquark of `mesons` is of source A and the quark of source B, by their numbers in `sources`, from 0 "
        "(default: each source with itself)",

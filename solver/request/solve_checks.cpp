@@ -184,6 +184,13 @@ bool keeps_thin_links(const SessionOptions& options) {
 }
 
 void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources) {
+  const bool any_colors = sources.empty() || std::any_of(sources.begin(), sources.end(),
+                                                         [](auto& source) { return source.has_all_colors(); });
+  if (!request.baryons.empty()) {
+    if (request.system != System::full) throw Error("baryons", "the full system", to_string(request.system));
+    if (!any_colors)
+      throw Error("baryons", "a point or wall with all three colours among the sources", in_words(sources.front()));
+  }
   if (request.mesons.empty()) {
     if (!request.pairs.empty()) throw Error("pairs", "`mesons`, whose sources they are", "none");
     return;
@@ -200,8 +207,7 @@ void check_mesons(const SolveRequest& request, bool thin_links, std::span<const 
       if (!source.has_all_colors() && source.spec.kind != SourceKind::file)
         throw Error("pairs", "points and walls with all three colours, or files", in_words(source));
     }
-  if (request.pairs.empty() && !sources.empty() &&
-      std::none_of(sources.begin(), sources.end(), [](auto& s) { return s.has_all_colors(); }))
+  if (request.pairs.empty() && !any_colors)
     throw Error("mesons", "a point or wall with all three colours among the sources", found);
   if (need_thin_links(request) && !thin_links)
     throw Error("mesons", "thin links for operators with shifts (`keep_thin_links` keeps those of asqtad and HISQ)",

@@ -67,7 +67,7 @@ ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& s
           !request.exact_low_modes ? LowPart::none
           : source.spec.is_noise() ? LowPart::of_condensates
                                    : LowPart::of_correlators,
-          n_meson_fields(request)};
+          n_meson_fields(request) + n_baryon_fields(request)};
 }
 
 }  // namespace staghorn

@@ -67,6 +67,7 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   identity["color"] = source.color ? std::to_string(*source.color) : "all";
   identity["noise_vectors"] = std::to_string(source.noise_vectors);
   for (const MesonRequest& meson : request.mesons) identity["mesons"] += to_string(meson) + " ";
+  for (const Baryon baryon : request.baryons) identity["baryons"] += to_string(baryon) + " ";
   for (const auto& [antiquark, quark] : request.pairs)
     identity["pairs"] += std::to_string(antiquark) + ":" + std::to_string(quark) + " ";
   return identity;
@@ -254,7 +255,7 @@ CampaignAnswer Campaign::run() {
   session_.emplace(all_, extents_of(all_, asked_), options.session,
                    ExpectedSolve{.system = options.request.system,
                                  .n_masses = int(masses_of(options.request).size()),
-                                 .meson_fields = n_meson_fields(options.request)});
+                                 .meson_fields = n_meson_fields(options.request) + n_baryon_fields(options.request)});
   for (const SourceRequest& source : sources_of(words_, options.source, asked_.gauges[0]))
     check_source_request(source, session_->lattice().global());
   if (watch_.session_is_there) watch_.session_is_there(*session_);
