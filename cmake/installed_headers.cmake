@@ -33,7 +33,9 @@ set(staghorn_included_headers
     solver/report/run_setting.hpp
     solver/report/solve_report.hpp
     solver/request/asked_checkpoint.hpp
+    solver/request/mesons/baryon_list.hpp
     solver/request/mesons/meson_list.hpp
+    solver/request/mesons/spin_taste_names.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
     solver/request/solve_request.hpp

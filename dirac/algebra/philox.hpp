@@ -35,7 +35,9 @@ enum class RandomPurpose : std::uint32_t {
   heatbath = 2,
   z2_noise = 3,
   gaussian_noise = 4,
-  lanczos_start = 5
+  lanczos_start = 5,
+  z2_wall = 6,
+  u1_wall = 7
 };
 
 // The numbers of one purpose, step (sweep, or number of the noise vector), global site and sub-stream, in draw order.
@@ -78,6 +80,13 @@ class RandomStream {
   PhiloxCounter counter_, block_{};
   bool half_ = false;
 };
+
+// A complex number of modulus 1 with a uniform phase: the square of a point in the disc, divided by its modulus.
+STAGHORN_INLINE Complex<double> random_phase(RandomStream& random) {
+  double u, v;
+  const double s = random.point_in_disc(u, v);
+  return {(u - v) * (u + v) / s, 2 * u * v / s};
+}
 
 // Two independent normal numbers of variance 1/2 as the parts of a complex one, <|z|^2> = 1: the polar method
 // [Marsaglia & Bray 1964].

@@ -99,6 +99,7 @@ SiteField<Site> shifted(const Communicator& communicator, const SiteField<Site>&
   template SiteField<Site> shifted(const Communicator&, const SiteField<Site>&, int, int);
 STAGHORN_INSTANTIATE(Links)
 STAGHORN_INSTANTIATE(LinkScalars)
+STAGHORN_INSTANTIATE(Complex<double>)
 STAGHORN_INSTANTIATE(ColorVector<double>)
 STAGHORN_INSTANTIATE(ColorMatrix<double>)
 #undef STAGHORN_INSTANTIATE

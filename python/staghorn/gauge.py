@@ -144,8 +144,8 @@ class Gauge:
 
         mass            lattice mass a m; above 0 for the full system; None with `masses` or `rational`
         source          b, complex64 or complex128, on the host or on the context's GPU, local, of the shape [..., *axes]; or a
-                        source in words: "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED",
-                        "file:F"; None with `sources`, a list of such words or "@FILE"
+                        source in words: "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2-wall:t,SEED" and other
+                        random walls, "z2:SEED", "gaussian:SEED", "file:F", with operators as "wall:0@rhox"; None with `sources`, a list of such words or "@FILE"
         out             array for x, which is returned; None: a new one of the library of `source`, 0 where nothing is solved
         guess           a first guess of the shape of x; True: `out` holds one
         dx              array for D x of the solution

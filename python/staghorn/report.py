@@ -67,10 +67,21 @@ class Condensate:
 class Meson:
     """C(t) of a spin-taste operator, a source and a pair of masses, as `mesons` asks for."""
 
-    name: str  # of the operator at the sink
+    name: str  # of the operator or current at the sink
     momentum: list[int]  # in units of 2 pi / n
     symmetry: str  # "E E E"
     masses: list[float]  # of antiquark and quark
+    source: str  # of the antiquark
+    quark_source: str
+    values: list[list[float]]  # real and imaginary part of each time slice
+
+
+@dataclass(frozen=True)
+class Baryon:
+    """B(t) of a source and three masses, as `baryons` asks for."""
+
+    name: str  # "nucleon" or "delta"
+    masses: list[float]  # of its three quarks
     source: str
     values: list[list[float]]  # real and imaginary part of each time slice
 
@@ -124,7 +135,9 @@ class Report(dict[str, Any]):
     pion_correlators: list[list[float]] = field(default_factory=list)  # of several masses
     pion_low_part: list[float] = field(default_factory=list)  # with exact_low_modes: their part, from all translates
     pion_low_parts: list[list[float]] = field(default_factory=list)  # of several masses
+    mesons_on: str = ""  # where they were contracted: "host" or "device"
     mesons: list[Meson] = field(default_factory=list)  # of all sources and pairs of masses
+    baryons: list[Baryon] = field(default_factory=list)  # of all sources and masses
     condensate: Condensate | None = None
     condensates: list[Condensate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -162,6 +175,7 @@ class Report(dict[str, Any]):
             "condensate": _made(Condensate, report["condensate"]) if report.get("condensate") else None,
             "condensates": [_made(Condensate, one) for one in report.get("condensates", [])],
             "mesons": [_made(Meson, one) for one in report.get("mesons", [])],
+            "baryons": [_made(Baryon, one) for one in report.get("baryons", [])],
             "times": [_made(TimeRow, row) for row in report.get("times", [])],
             **{name: tuple(report.get(name, ())) for name in ("lattice", "grid", "local_lattice")},
         }

@@ -13,11 +13,11 @@ class ChiralCondensate final : public Measurement {
   explicit ChiralCondensate(const MeasuredSource& source)
       : source_(source), traces_(source.n_masses() * source.n_vectors), seen_(source.n_vectors) {}
 
-  void take(std::size_t mass, std::size_t k, const VectorField& solution,
-            const std::function<const VectorField&()>& source) override {
-    const VectorField& noise = source();
+  void take(const Solution& solution) override {
+    const VectorField& noise = solution.make_source();
+    const std::size_t mass = solution.mass, k = solution.k;
     double& trace = traces_[mass * source_.n_vectors + k];
-    trace = dot(source_.communicator, noise, solution).re / double(noise.lattice().global_volume());
+    trace = dot(source_.communicator, noise, solution.field).re / double(noise.lattice().global_volume());
     const auto& low_modes = source_.low_modes.trace;
     if (!low_modes) return;
     if (seen_[k].empty()) seen_[k] = seen(*low_modes, noise);
@@ -52,7 +52,7 @@ ObservableEntry chiral_condensate() {
   return {{"condensate", "", ObservableKind::mean, "chiral condensate", "Tr M^-1 / V", "noise_source",
            "Re <eta, M^-1 eta> / V of each noise vector, shape (configurations, masses, sources, vectors); their mean "
            "estimates Tr M^-1 / V, colours summed"},
-          [](const SourceRequest& source) { return source.spec.is_noise(); },
+          [](const SourceRequest& source) { return source.spec.is_noise() && source.spec.is_plain(); },
           [](const MeasuredSource& source) -> std::unique_ptr<Measurement> {
             return std::make_unique<ChiralCondensate>(source);
           }};

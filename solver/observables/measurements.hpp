@@ -11,12 +11,12 @@ class Measurements {
  public:
   // `n_vectors` of each source. Of a parity system nothing is measured. References must outlive this. Local.
   Measurements(const Communicator& communicator, const MeasuredLinks& links, const SolveRequest& request,
-               const LowModes& low_modes, std::vector<SourceRequest> sources,
-               const std::vector<std::size_t>& n_vectors);
+               const LowModes& low_modes, std::vector<SourceRequest> sources, std::vector<std::size_t> n_vectors);
   Measurements(const Measurements&) = delete;  // its parts refer to its sources
   Measurements& operator=(const Measurements&) = delete;
 
-  // As Measurement::take, for the source of this number. Collective.
+  // The solution for vector k of the source of this number, on the host, in the phases of the source. They come in any
+  // order, each once. `make_source` makes the vector where it is wanted. Collective.
   void take(std::size_t source, std::size_t mass, std::size_t k, const VectorField& solution,
             const std::function<const VectorField&()>& make_source);
   // Mass by mass, source by source, one of each kind; those without values are not given by their source. Local.
@@ -24,7 +24,9 @@ class Measurements {
 
  private:
   std::size_t n_masses_;
+  PhaseConvention phases_;
   std::vector<SourceRequest> sources_;
+  std::vector<std::size_t> n_vectors_;
   std::vector<std::unique_ptr<Measurement>> measured_;  // [source][kind]; nullptr: the source does not give it
 };
 

@@ -4,10 +4,11 @@ namespace staghorn {
 
 ObservableEntry pion_correlator();
 ObservableEntry mesons();
+ObservableEntry baryons();
 ObservableEntry chiral_condensate();
 
 std::span<const ObservableEntry> observable_table() {
-  static const ObservableEntry table[] = {pion_correlator(), mesons(), chiral_condensate()};
+  static const ObservableEntry table[] = {pion_correlator(), mesons(), baryons(), chiral_condensate()};
   return table;
 }
 

@@ -35,9 +35,9 @@ class PionCorrelator final : public Measurement {
       : source_(source), norms2_(source.n_masses() * source.n_vectors), correlators_(source.n_masses()) {}
 
   // |x|^2 of each site is kept until all colours of a mass are there.
-  void take(std::size_t mass, std::size_t k, const VectorField& solution,
-            const std::function<const VectorField&()>&) override {
-    norms2_[mass * source_.n_vectors + k] = site_norms2(solution);
+  void take(const Solution& solution) override {
+    const std::size_t mass = solution.mass;
+    norms2_[mass * source_.n_vectors + solution.k] = site_norms2(solution.field);
     const std::span<std::vector<double>> colors =
         std::span(norms2_).subspan(mass * source_.n_vectors, source_.n_vectors);
     for (const std::vector<double>& color : colors)
@@ -47,14 +47,14 @@ class PionCorrelator final : public Measurement {
       for (std::size_t site = 0; site < sum.size(); ++site) sum[site] += colors[color][site];
     for (std::vector<double>& color : colors) color = {};
     std::vector<double>& correlator = correlators_[mass];
-    correlator = time_slice_sums(source_.communicator, solution.lattice(), sum);
-    if (const auto& low_modes = source_.low_modes.correlator)
+    correlator = time_slice_sums(source_.communicator, solution.field.lattice(), sum);
+    if (const auto& low_modes = source_.low_modes.correlator; low_modes && source_.source.has_low_part())
       correlator = low_modes->improve(std::move(correlator), mass, source_.source.spec);
   }
 
   void put_into(Observable& observable, std::size_t mass) const override {
     observable.values = correlators_[mass];
-    if (const auto& low_modes = source_.low_modes.correlator)
+    if (const auto& low_modes = source_.low_modes.correlator; low_modes && source_.source.has_low_part())
       observable.low_part = low_modes->part(mass, source_.source.spec);
   }
 

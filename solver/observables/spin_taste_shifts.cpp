@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "dirac/operators/covariant_shift.hpp"
+#include "solver/observables/cuda_meson_sums.hpp"
 
 namespace staghorn {
 
@@ -63,14 +64,18 @@ std::map<int, VectorField> spin_taste_shifts(const Communicator& communicator, c
   std::map<int, VectorField> shifted;
   for (int set = 1; set < 16; ++set) {  // a set comes after its parts
     if (!is_wanted(set, sets)) continue;
-    VectorField& sum = shifted.emplace(set, f.lattice()).first->second;
+    VectorField& sum = shifted.emplace(set, VectorField(f.lattice(), f.space())).first->second;
     const double weight = 1.0 / std::popcount(unsigned(set));
     for (int d = 0; d < 4; ++d) {
       if (!(set >> d & 1)) continue;
       const int rest = set & ~(1 << d);
-      const VectorField moved =
-          symmetric_shift(communicator, *links.thin, links.boundary, rest ? shifted.at(rest) : f, d);
-      add_with_zeta(sum, sign_of(set, d) * weight, d, source, moved);
+      const VectorField& before = rest ? shifted.at(rest) : f;
+      const double factor = sign_of(set, d) * weight;
+      if (f.space() == MemorySpace::cuda) {
+        cuda_add_shift(communicator, links, source, d, factor, before, sum);
+        continue;
+      }
+      add_with_zeta(sum, factor, d, source, symmetric_shift(communicator, *links.thin, links.boundary, before, d));
     }
   }
   return shifted;

@@ -18,7 +18,8 @@
 namespace staghorn {
 
 // Z_A f for each set A of `sets` (bits 1, 2, 4, 8 for x, y, z, t), and for the smaller sets that these are made from.
-// `f` is in the phases of CPS and stays where it is: Z of the empty set is f itself and is not among them. Collective.
+// `f` is in the phases of CPS and stays where it is: Z of the empty set is f itself and is not among them. `f` and
+// links.thin lie on the host, or both on a GPU, where these then lie too. Collective.
 std::map<int, VectorField> spin_taste_shifts(const Communicator& communicator, const MeasuredLinks& links,
                                              const Coordinates& source, const VectorField& f,
                                              std::span<const int> sets);

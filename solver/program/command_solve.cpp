@@ -27,6 +27,7 @@
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
+#include "solver/session/source_operators.hpp"
 
 namespace staghorn {
 
@@ -109,7 +110,11 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--guess belongs to --mass: several masses start from zero");
   const QuarkAction& quarks = command.options.session.quarks;
   command.gauge = gauge_of(values, quarks, "solve");
-  if (!command.options.request.naik_epsilons.empty() || need_thin_links(command.options.request))
+  const bool shifts_at_source =
+      command.options.many.list ? std::ranges::any_of(read_list(communicator, *command.options.many.list),
+                                                      [](const ListWord& word) { return source_has_shifts(word.text); })
+                                : have_shifts(command.options.source.spec.operators);
+  if (!command.options.request.naik_epsilons.empty() || need_thin_links(command.options.request) || shifts_at_source)
     command.options.session.keep_thin_links = true;
   command.guess = values.optional_text("guess");
   const ManySources& many = command.options.many;
@@ -195,7 +200,7 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
   const Communicator& all = session.communicator();
   const SourceList sources(all, session.lattice(),
                            many.list ? read_source_list(all, *many.list, source) : std::vector{source}, request.system,
-                           options.no_verify);
+                           options.no_verify, source_operators(session, request.phases));
   for (const SourceList::Entry& entry : sources.entries())
     if (entry.request.spec.kind == SourceKind::file)
       require_not_read({command.output, command.report}, {entry.request.spec.path});
@@ -223,7 +228,8 @@ void require_propagator(const std::string& path, const SourceSet& sources) {
 
 SolveReport solve_at_once(Session& session, const SolveCommand& command, std::ostream& messages, std::ostream& out) {
   const auto& [options, request, source, many] = command.options;
-  const SourceSet sources = make_sources(session.communicator(), session.lattice(), source, options.no_verify);
+  const SourceSet sources = make_sources(session.communicator(), session.lattice(), source, options.no_verify,
+                                         source_operators(session, request.phases));
   const std::size_t n_rhs = sources.fields.size();
   if (command.output && command.output_format == VectorFormat::fnal) require_propagator(*command.output, sources);
 
@@ -277,7 +283,7 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
   Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
                                                request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
-                                               n_meson_fields(request)}
+                                               n_meson_fields(request) + n_baryon_fields(request)}
                                : expected_solve(expected, source, options.quarks));
   print_session(messages, session);
   const SolveReport report =

@@ -27,12 +27,18 @@ struct ObservableKind {
   const char* definition;  // there, with the shape of its values
 };
 
-// A meson of a source and the masses of antiquark and quark.
+// What a meson is beside its name and masses.
+struct MesonOf {
+  std::array<int, 3> momentum;  // in units of 2 pi / n
+  std::string symmetry;         // "E E E"
+  std::size_t quark_source;     // number of the source of the quark; the observable's is that of the antiquark
+};
+
+// A meson or a baryon of a source and the masses of its quarks.
 struct Correlator {
-  std::string name;                           // of the operator at the sink
-  std::array<int, 3> momentum;                // in units of 2 pi / n
-  std::string symmetry;                       // "E E E"
-  std::size_t quark;                          // number of its mass; the observable's is that of the antiquark
+  std::string name;                           // of the operator or current at the sink, or of the baryon
+  std::vector<std::size_t> masses;            // numbers: of antiquark and quark, or of three quarks
+  std::optional<MesonOf> meson;               // absent: a baryon
   std::vector<std::array<double, 2>> values;  // real and imaginary part
 };
 
@@ -42,6 +48,7 @@ struct Observable {
   std::size_t mass = 0, source = 0;       // numbers, of request.masses and of the sources of the report
   std::vector<double> values{};           // empty: the source does not give it
   std::vector<Correlator> correlators{};  // of that form, instead of values
+  bool measured_on_gpu = false;           // correlators; else on the host
   // With `exact_low_modes`: the part of low modes, which the values hold in place of what the source or the noise sees
   // of them. Of a curve one number for each time slice, of a mean one number.
   std::vector<double> low_part{};

@@ -104,16 +104,26 @@ void add_observables(Json& json, const SolveReport& report) {
 void add_correlators(Json& json, const SolveReport& report) {
   for (const Observable& observable : report.observables) {
     if (observable.kind->form != ObservableKind::correlators) continue;
+    if (!observable.correlators.empty() && observable.correlators[0].meson)
+      json["mesons_on"] = observable.measured_on_gpu ? "device" : "host";
     Json& list = json[observable.kind->name];
     if (list.is_null()) list = Json::array();
     const std::vector<double> masses = masses_of(report.request);
-    for (const Correlator& correlator : observable.correlators)
-      list.push_back({{"name", correlator.name},
-                      {"momentum", correlator.momentum},
-                      {"symmetry", correlator.symmetry},
-                      {"masses", {masses[observable.mass], masses[correlator.quark]}},
-                      {"source", report.sources.empty() ? report.source : report.sources[observable.source].name},
-                      {"values", correlator.values}});
+    const auto name_of = [&](std::size_t source) {
+      return report.sources.empty() ? report.source : report.sources[source].name;
+    };
+    for (const Correlator& correlator : observable.correlators) {
+      Json& one = list.emplace_back();
+      one["name"] = correlator.name;
+      if (correlator.meson) {
+        one["momentum"] = correlator.meson->momentum;
+        one["symmetry"] = correlator.meson->symmetry;
+      }
+      for (const std::size_t mass : correlator.masses) one["masses"].push_back(masses[mass]);
+      one["source"] = name_of(observable.source);
+      if (correlator.meson) one["quark_source"] = name_of(correlator.meson->quark_source);
+      one["values"] = correlator.values;
+    }
   }
 }
 

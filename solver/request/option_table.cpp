@@ -140,8 +140,13 @@ std::vector<Option> make_table() {
           "(2m + D) x = b on all sites, or (4m^2 - D^2) x = b on one parity, where b is projected", parse_system,
           &O::request, &SolveRequest::system),
       row(problem, "source", "SOURCE",
-          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2:SEED | gaussian:SEED | file:F", parse_source,
-          &O::source, &SourceRequest::spec),
+          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2-wall:t,SEED | u1-wall:t,SEED | "
+          "z2-corner-wall:t,SEED | "
+          "u1-corner-wall:t,SEED | z2:SEED | gaussian:SEED | file:F; operators follow "
+          "it, "
+          "each behind an @: spin-taste operators, as @G5-G5X or @pion5+rhoz, a momentum, as @p100, a time slice that "
+          "is kept, as @t4",
+          parse_source, &O::source, &SourceRequest::spec),
       by_default("all", row(problem, "color", "0|1|2|all",
                             "colour of a point or wall source; all three give the pion correlator too", parse_color,
                             &O::source, &SourceRequest::color)),
@@ -150,9 +155,19 @@ std::vector<Option> make_table() {
           &O::source, &SourceRequest::noise_vectors),
       {problem, "mesons", "NAME[:pXYZ[:SYM]],...",
        "mesons of a point or wall with all three colours: spin-taste operators of MILC (pion5, rhox0, G5-G5X), "
-       "all-local or all; momentum in units of 2 pi / n; E, O or EO for each direction (default: E)",
+       "all-local or all, or currents with links (conserved-x, rhoxsfn, rhoxsape); momentum in units of 2 pi / n; "
+       "E, O or EO for each direction (default: E)",
        [](SolveOptions& options, const std::string& text) { options.request.mesons = parse_mesons(text); },
        std::nullopt},
+      {problem, "baryons", "nucleon,delta",
+       "baryons of a point or wall with all three colours: the nucleon of all masses of its quarks, Delta of equal "
+       "ones",
+       [](SolveOptions& options, const std::string& text) { options.request.baryons = parse_baryons(text); },
+       std::nullopt},
+      {problem, "pairs", "A:B,...",
+       "the antiquark of `mesons` is of source A and the quark of source B, by their numbers in `sources`, from 0 "
+       "(default: each source with itself)",
+       [](SolveOptions& options, const std::string& text) { options.request.pairs = parse_pairs(text); }, std::nullopt},
       without_default(row(problem, "sources", "LIST|@FILE",
                           "many sources, each as for `source`: separated by `;`, or one a line in a file; `batch` of "
                           "them are solved at a time, and each solution is written when it is certified",

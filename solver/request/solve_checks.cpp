@@ -171,13 +171,13 @@ void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::sp
   if (!any_eigenvectors) throw Error("exact_low_modes", "`eigenvectors`, which hold them", "none");
   std::string found;
   for (const SourceRequest& source : sources) {
-    if (source.spec.is_noise() || source.has_all_colors()) return;
+    if (source.has_low_part()) return;
     found += (found.empty() ? "" : "; ") + in_words(source);
   }
   if (!sources.empty())
     throw Error("exact_low_modes",
-                "a noise source, as z2:1, or a point or wall with all three colours, whose condensate or correlator "
-                "they are a part of",
+                "a noise source, as z2:1, or a point or wall with all three colours, without operators, whose "
+                "condensate or correlator they are a part of",
                 found);
 }
 
@@ -186,11 +186,30 @@ bool keeps_thin_links(const SessionOptions& options) {
 }
 
 void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources) {
-  if (request.mesons.empty()) return;
+  const bool any_colors = sources.empty() || std::any_of(sources.begin(), sources.end(),
+                                                         [](auto& source) { return source.has_all_colors(); });
+  if (!request.baryons.empty()) {
+    if (request.system != System::full) throw Error("baryons", "the full system", to_string(request.system));
+    if (!any_colors)
+      throw Error("baryons", "a point or wall with all three colours among the sources", in_words(sources.front()));
+  }
+  if (request.mesons.empty()) {
+    if (!request.pairs.empty()) throw Error("pairs", "`mesons`, whose sources they are", "none");
+    return;
+  }
   if (request.system != System::full) throw Error("mesons", "the full system", to_string(request.system));
   std::string found;
   for (const SourceRequest& source : sources) found += (found.empty() ? "" : "; ") + in_words(source);
-  if (!sources.empty() && std::none_of(sources.begin(), sources.end(), [](auto& s) { return s.has_all_colors(); }))
+  for (const SourcePair& pair : request.pairs)
+    for (const int number : {pair.antiquark, pair.quark}) {
+      if (sources.empty()) continue;
+      if (std::size_t(number) >= sources.size())
+        throw Error("pairs", "numbers of sources from 0 to " + std::to_string(sources.size() - 1), number);
+      const SourceRequest& source = sources[std::size_t(number)];
+      if (!source.has_all_colors() && source.spec.kind != SourceKind::file)
+        throw Error("pairs", "points and walls with all three colours, or files", in_words(source));
+    }
+  if (request.pairs.empty() && !any_colors)
     throw Error("mesons", "a point or wall with all three colours among the sources", found);
   if (need_thin_links(request) && !thin_links)
     throw Error("mesons", "thin links for operators with shifts (`keep_thin_links` keeps those of asqtad and HISQ)",

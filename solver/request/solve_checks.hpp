@@ -30,8 +30,8 @@ void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::sp
 // Whether a session with these options has the thin links. Local.
 bool keeps_thin_links(const SessionOptions& options);
 
-// Where mesons are asked for: a full system, among `sources` (none: they are not known yet) a point or wall with all
-// three colours, and thin links where an operator has shifts. Local.
+// Where mesons or baryons are asked for: a full system, among `sources` (none: they are not known yet) a point or wall
+// with all three colours, and thin links where an operator has shifts. Local.
 void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources);
 
 // As many sources as guesses, at least one, on `lattice`, all finite. Collective.

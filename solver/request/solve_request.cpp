@@ -62,8 +62,9 @@ std::string limit_text(const SolveRequest& request) {
 }
 
 bool need_thin_links(const SolveRequest& request) {
-  return std::any_of(request.mesons.begin(), request.mesons.end(),
-                     [](const MesonRequest& meson) { return meson.sink.shifts() != 0; });
+  return std::any_of(request.mesons.begin(), request.mesons.end(), [](const MesonRequest& meson) {
+    return meson.sink.shifts() != 0 || (meson.current && meson.current->links == CurrentLinks::thin);
+  });
 }
 
 std::vector<double> masses_of(const SolveRequest& request) {

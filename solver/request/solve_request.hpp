@@ -16,6 +16,7 @@
 #include "halo/lattice.hpp"
 #include "halo/watch/slow_down.hpp"
 #include "solver/request/asked_checkpoint.hpp"
+#include "solver/request/mesons/baryon_list.hpp"
 #include "solver/request/mesons/meson_list.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
@@ -123,7 +124,7 @@ struct ExpectedSolve {
   int n_masses = 1;
   int n_together = 0;  // of these masses by one multi-shift solve; 0: all
   LowPart low_part = LowPart::none;
-  int meson_fields = 0;  // that mesons keep (n_meson_fields)
+  int meson_fields = 0;  // that mesons and baryons keep (n_meson_fields, n_baryon_fields)
 };
 
 struct SolveRequest : Targets, AskedCheckpoint {
@@ -144,6 +145,8 @@ struct SolveRequest : Targets, AskedCheckpoint {
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
   bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)
   std::vector<MesonRequest> mesons;               // measured on each point or wall with all three colours
+  std::vector<Baryon> baryons;                    // likewise
+  std::vector<SourcePair> pairs;                  // of sources of mesons; empty: each source with itself
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 
@@ -153,7 +156,7 @@ inline long most_iterations(const SolveRequest& request) {
 }
 std::string limit_text(const SolveRequest& request);  // "10000", or "none"
 
-// Whether the mesons that are asked for have operators with shifts, which read the thin links. Local.
+// Whether the mesons that are asked for have operators with shifts or currents that read the thin links. Local.
 bool need_thin_links(const SolveRequest& request);
 
 // `masses`, or else the one `mass`. Local.

@@ -59,9 +59,12 @@ std::vector<SourceRequest> read_source_list(const Communicator& communicator, co
 }
 
 SourceList::SourceList(const Communicator& communicator, const Lattice& lattice,
-                       const std::vector<SourceRequest>& sources, System system, bool no_verify)
-    : communicator_(communicator), lattice_(lattice) {
-  for (const SourceRequest& source : sources) check_source_request(source, lattice.global());
+                       const std::vector<SourceRequest>& sources, System system, bool no_verify, ApplyOperators apply)
+    : communicator_(communicator), lattice_(lattice), apply_(std::move(apply)) {
+  for (const SourceRequest& source : sources) {
+    check_source_request(source, lattice.global());
+    require_applied(source, apply_);
+  }
   for (const SourceRequest& source : sources) {
     Entry entry;
     entry.request = source;
@@ -74,6 +77,8 @@ SourceList::SourceList(const Communicator& communicator, const Lattice& lattice,
         entry.fields =
             read_vectors(communicator, source.spec.path, "source", lattice, no_verify ? &unverified_ : nullptr);
         entry.n = entry.fields.size();
+        if (!source.spec.is_plain())
+          for (VectorField& field : entry.fields) apply_(source, field);
         for (std::size_t number = 0; number < entry.n; ++number) check(entry, entry.fields[number], number, system);
       } else {
         entry.file = read_stream_header(communicator, source.spec.path, "source");
@@ -81,13 +86,16 @@ SourceList::SourceList(const Communicator& communicator, const Lattice& lattice,
         VectorField vector(lattice);
         const ChecksumResults results = read_each_vector(
             communicator, *entry.file, lattice, [&](std::int64_t) -> VectorField& { return vector; },
-            [&](std::int64_t k) { check(entry, vector, std::size_t(k), system); });
+            [&](std::int64_t k) {
+              if (!source.spec.is_plain()) apply_(source, vector);
+              check(entry, vector, std::size_t(k), system);
+            });
         const std::string where = source.spec.path + ": dataset " + entry.file->dataset;
         if (!no_verify) require_verified(where, results);
         for (const std::string& text : unverified_checksums(results)) unverified_.push_back(where + ": " + text);
       }
     } else if (source.spec.has_color()) {
-      check(entry, make_source_vector(lattice, source.spec, source.color.value_or(0)), 0, system);
+      check(entry, make(entry, 0), 0, system);
     }
     add(std::move(entry));
   }
@@ -138,11 +146,16 @@ int SourceList::color(std::size_t rhs) const {
 
 VectorField SourceList::make(std::size_t rhs) const {
   const Entry& entry = entries_[entry_of_[rhs]];
-  const std::size_t number = rhs - entry.first;
+  return make(entry, rhs - entry.first);
+}
+
+VectorField SourceList::make(const Entry& entry, std::size_t number) const {
   if (!entry.fields.empty()) return entry.fields[number];
-  if (!entry.file) return make_source_vector(lattice_, entry.request.spec, entry.is_noise() ? int(number) : color(rhs));
-  VectorField vector(lattice_);
-  read_one_vector(communicator_, *entry.file, std::int64_t(number), vector);
+  const SourceRequest& request = entry.request;
+  const int vector_number = int(number) + (entry.is_noise() ? 0 : request.color.value_or(0));
+  VectorField vector = entry.file ? VectorField(lattice_) : make_source_vector(lattice_, request.spec, vector_number);
+  if (entry.file) read_one_vector(communicator_, *entry.file, std::int64_t(number), vector);
+  if (!request.spec.is_plain()) apply_(request, vector);
   return vector;
 }
 

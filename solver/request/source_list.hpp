@@ -41,9 +41,10 @@ class SourceList {
 
   // Refuses now what would end the job later: sources off the lattice, files that cannot be read, checksums that are
   // absent or wrong (unless `no_verify`), numbers that are not finite, and vectors that are zero on the sites of
-  // `system`. `communicator` and `lattice` must outlive the list. Throws Error. Collective.
+  // `system`. `apply`: operators of sources. `communicator` and `lattice` must outlive the list. Throws Error.
+  // Collective.
   SourceList(const Communicator& communicator, const Lattice& lattice, const std::vector<SourceRequest>& sources,
-             System system, bool no_verify);
+             System system, bool no_verify, ApplyOperators apply = {});
 
   // Vectors that are there already, called by one name. They are finite, and not zero on the sites of `system`, or this
   // throws Error. Collective.
@@ -59,11 +60,13 @@ class SourceList {
   const std::vector<std::string>& unverified() const { return unverified_; }  // what no_verify let pass
 
  private:
+  VectorField make(const Entry& entry, std::size_t number) const;
   void check(Entry& entry, const VectorField& vector, std::size_t number, System system) const;
   void add(Entry entry);
 
   const Communicator& communicator_;
   const Lattice& lattice_;
+  ApplyOperators apply_;
   std::vector<Entry> entries_;
   std::vector<std::size_t> entry_of_;  // of each right-hand side
   std::size_t size_ = 0;

@@ -18,13 +18,17 @@ struct KindName {
   const char* argument;
 };
 
-constexpr std::array<KindName, 7> kind_names{{{SourceKind::point, "point", "x,y,z,t"},
-                                              {SourceKind::corner_wall, "corner-wall", "t"},
-                                              {SourceKind::even_wall, "even-wall", "t"},
-                                              {SourceKind::wall, "wall", "t"},
-                                              {SourceKind::z2, "z2", "SEED"},
-                                              {SourceKind::gaussian, "gaussian", "SEED"},
-                                              {SourceKind::file, "file", "PATH"}}};
+constexpr std::array<KindName, 11> kind_names{{{SourceKind::point, "point", "x,y,z,t"},
+                                               {SourceKind::corner_wall, "corner-wall", "t"},
+                                               {SourceKind::even_wall, "even-wall", "t"},
+                                               {SourceKind::wall, "wall", "t"},
+                                               {SourceKind::z2_wall, "z2-wall", "t,SEED"},
+                                               {SourceKind::u1_wall, "u1-wall", "t,SEED"},
+                                               {SourceKind::z2_corner_wall, "z2-corner-wall", "t,SEED"},
+                                               {SourceKind::u1_corner_wall, "u1-corner-wall", "t,SEED"},
+                                               {SourceKind::z2, "z2", "SEED"},
+                                               {SourceKind::gaussian, "gaussian", "SEED"},
+                                               {SourceKind::file, "file", "PATH"}}};
 
 std::string choices() {
   std::string text;
@@ -40,6 +44,8 @@ Integer parse_integer(const std::string& source, const std::string& word, const 
     throw Error("source '" + source + "'", expected, "'" + word + "'");
   return value;
 }
+
+constexpr const char* seed_words = "a seed from 0 to 2^64 - 1";
 
 Coordinates parse_site(const std::string& source, const std::string& text) {
   constexpr const char* expected = "four coordinates x,y,z,t";
@@ -59,19 +65,35 @@ bool in_source(const SourceSpec& spec, const Coordinates& x) {
     case SourceKind::point:
       return x == spec.site;
     case SourceKind::corner_wall:
+    case SourceKind::z2_corner_wall:
+    case SourceKind::u1_corner_wall:
       return x[3] == spec.site[3] && x[0] % 2 == 0 && x[1] % 2 == 0 && x[2] % 2 == 0;
     case SourceKind::even_wall:
       return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::even;
     case SourceKind::wall:
+    case SourceKind::z2_wall:
+    case SourceKind::u1_wall:
       return x[3] == spec.site[3];
     default:
       return false;
   }
 }
 
+// What stands in a colour at a site of a random wall.
+Complex<double> wall_number(const SourceSpec& spec, int color, std::int64_t global_site) {
+  const bool z2 = spec.kind == SourceKind::z2_wall || spec.kind == SourceKind::z2_corner_wall;
+  RandomStream random(spec.seed, z2 ? RandomPurpose::z2_wall : RandomPurpose::u1_wall, std::uint32_t(color),
+                      std::uint64_t(global_site));
+  if (z2) return {random.bits() & 1 ? -1.0 : 1.0, 0};
+  return random_phase(random);
+}
+
 VectorField make_color_source(const Lattice& lattice, const SourceSpec& spec, int color) {
   VectorField field(lattice);
-  for (const std::int64_t site : sites_of(lattice, spec)) field[site].c[color].re = 1;
+  for (const std::int64_t site : sites_of(lattice, spec)) {
+    const auto global = [&] { return lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site))); };
+    field[site].c[color] = spec.is_random_wall() ? wall_number(spec, color, global()) : Complex<double>{1, 0};
+  }
   return field;
 }
 
@@ -94,7 +116,38 @@ VectorField make_noise(const Lattice& lattice, const SourceSpec& spec, int numbe
 
 }  // namespace
 
-SourceSpec parse_source(const std::string& text) {
+namespace {
+
+// Splits words after @ from `text`, the last first, as long as they are operators; of files what is none stays.
+std::vector<SourceOperator> split_operators(std::string& text) {
+  std::vector<SourceOperator> operators;
+  for (std::size_t at = text.rfind('@'); at != std::string::npos; at = text.rfind('@')) {
+    try {
+      operators.insert(operators.begin(), parse_source_operator(text.substr(at + 1)));
+    } catch (const Error& error) {
+      if (text.starts_with("file:")) return operators;
+      throw Error(error.kind(), "source '" + text + "': " + error.what());
+    }
+    text.erase(at);
+  }
+  return operators;
+}
+
+}  // namespace
+
+bool source_has_shifts(const std::string& text) {
+  std::string rest = text;
+  return have_shifts(split_operators(rest));
+}
+
+Coordinates SourceRequest::origin() const {
+  if (spec.kind == SourceKind::point) return spec.site;
+  return spec.has_color() ? Coordinates{0, 0, 0, spec.site[3]} : Coordinates{};
+}
+
+SourceSpec parse_source(const std::string& with_operators) {
+  std::string text = with_operators;
+  std::vector<SourceOperator> operators = split_operators(text);
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -103,13 +156,19 @@ SourceSpec parse_source(const std::string& text) {
     if (argument.empty()) throw Error("source", name + ":" + k.argument, "'" + text + "'");
     SourceSpec spec;
     spec.kind = k.kind;
+    spec.operators = std::move(operators);
     if (k.kind == SourceKind::point)
       spec.site = parse_site(text, argument);
     else if (k.kind == SourceKind::file)
       spec.path = argument;
     else if (spec.is_noise())
-      spec.seed = parse_integer<std::uint64_t>(text, argument, "a seed from 0 to 2^64 - 1");
-    else
+      spec.seed = parse_integer<std::uint64_t>(text, argument, seed_words);
+    else if (spec.is_random_wall()) {
+      const std::size_t comma = argument.find(',');
+      if (comma == std::string::npos) throw Error("source", name + ":" + k.argument, "'" + text + "'");
+      spec.site[3] = parse_integer<int>(text, argument.substr(0, comma), "a time slice t");
+      spec.seed = parse_integer<std::uint64_t>(text, argument.substr(comma + 1), seed_words);
+    } else
       spec.site[3] = parse_integer<int>(text, argument, "a time slice t");
     return spec;
   }
@@ -120,10 +179,15 @@ std::string to_string(const SourceSpec& spec) {
   std::string text;
   for (const KindName& k : kind_names)
     if (k.kind == spec.kind) text = std::string(k.name) + ":";
-  if (spec.kind == SourceKind::file) return text + spec.path;
-  if (spec.is_noise()) return text + std::to_string(spec.seed);
-  if (spec.kind != SourceKind::point) return text + std::to_string(spec.site[3]);
-  for (int mu = 0; mu < 4; ++mu) text += (mu ? "," : "") + std::to_string(spec.site[mu]);
+  if (spec.kind == SourceKind::file)
+    text += spec.path;
+  else if (spec.is_noise())
+    text += std::to_string(spec.seed);
+  else if (spec.kind != SourceKind::point)
+    text += std::to_string(spec.site[3]) + (spec.is_random_wall() ? "," + std::to_string(spec.seed) : "");
+  else
+    for (int mu = 0; mu < 4; ++mu) text += (mu ? "," : "") + std::to_string(spec.site[mu]);
+  for (const SourceOperator& applied : spec.operators) text += "@" + to_string(applied);
   return text;
 }
 
@@ -140,6 +204,11 @@ std::optional<int> parse_color(const std::string& text) {
 }
 
 void check_source(const SourceSpec& spec, const Extents& global) {
+  for (const SourceOperator& applied : spec.operators)
+    if (applied.time_slice && (*applied.time_slice < 0 || *applied.time_slice >= global[3]))
+      throw Error("source " + to_string(spec),
+                  "a time slice from 0 to " + std::to_string(global[3] - 1) + " on the lattice " + to_string(global),
+                  *applied.time_slice);
   if (!spec.has_color()) return;
   for (int mu = spec.kind == SourceKind::point ? 0 : 3; mu < 4; ++mu)
     if (spec.site[mu] < 0 || spec.site[mu] >= global[mu])
@@ -174,10 +243,16 @@ void check_source_request(const SourceRequest& source, const Extents& global) {
   if (noise_vectors < 1) throw Error("noise_vectors", "a number of at least 1", noise_vectors);
 }
 
+void require_applied(const SourceRequest& source, const ApplyOperators& apply) {
+  if (source.spec.operators.empty() || apply) return;
+  throw Error("source", "no operators at the source here", "'" + to_string(source.spec) + "'");
+}
+
 SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source,
-                       bool no_verify) {
+                       bool no_verify, const ApplyOperators& apply) {
   const auto& [spec, color, noise_vectors] = source;
   check_source_request(source, lattice.global());
+  require_applied(source, apply);
   SourceSet set;
   set.request = source;
   set.name = to_string(spec);
@@ -192,6 +267,8 @@ SourceSet make_sources(const Communicator& communicator, const Lattice& lattice,
       set.fields.push_back(make_source_vector(lattice, spec, c));
       set.colors.push_back(c);
     }
+  if (!spec.operators.empty())
+    for (VectorField& field : set.fields) apply(source, field);
   return set;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "halo/watch/stopwatch.hpp"
+#include "solver/gauge/gauge.hpp"
 #include "solver/observables/measurements.hpp"
 #include "solver/observables/observable_table.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -12,7 +14,11 @@ namespace staghorn {
 MeasuredLinks measured_links(Session& session, const SolveRequest& request, std::span<const SourceRequest> sources) {
   const GaugeLinks& links = session.resident().links();
   check_mesons(request, links.have_thin(), sources);
-  return {links.as_they_came(), need_thin_links(request) ? &links.thin_on_host() : nullptr, session.options().boundary};
+  const bool currents = std::any_of(request.mesons.begin(), request.mesons.end(),
+                                    [](const MesonRequest& meson) { return meson.current.has_value(); });
+  return {currents ? links.all_on_host() : links.as_they_came(),
+          need_thin_links(request) ? &links.thin_on_host() : nullptr, session.options().boundary,
+          std::make_shared<MesonPlace>(session.context().field_device())};
 }
 
 SolvedSources solve_sources(Session& session, const SolveRequest& asked, const SourceSet& sources,
@@ -36,12 +42,15 @@ SolvedSources solve_sources(Session& session, const SolveRequest& asked, const S
   report.unverified = sources.unverified;
   if (request.exact_low_modes) report.seconds["low_modes"] = modes.seconds;
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i) report.rhs[i].color = sources.colors[i % n_rhs];
+  const Context::Scope scope(session.context());
+  const Stopwatch measuring;
   const MeasuredLinks links = measured_links(session, request, std::span(&sources.request, 1));
   Measurements measurements(session.communicator(), links, request, modes, {sources.request}, {n_rhs});
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i)
     measurements.take(0, i / n_rhs, i % n_rhs, solved.solutions[i],
                       [&]() -> const VectorField& { return sources.fields[i % n_rhs]; });
   report.observables = measurements.results();
+  if (!request.mesons.empty()) report.seconds["mesons"] = session.communicator().max(measuring.seconds());
   if (!function) return solved;
   report.rational = function;
   report.request.rational = asked.rational;
@@ -58,7 +67,7 @@ ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& s
           !request.exact_low_modes ? LowPart::none
           : source.spec.is_noise() ? LowPart::of_condensates
                                    : LowPart::of_correlators,
-          n_meson_fields(request)};
+          n_meson_fields(request) + n_baryon_fields(request)};
 }
 
 }  // namespace staghorn

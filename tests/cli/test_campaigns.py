@@ -210,13 +210,17 @@ def test_what_makes_no_sense_is_refused_before_anything_is_solved(staghorn, link
     assert len(list(links.iterdir())) == 3
 
 
-def test_mesons_of_a_campaign_are_tables_of_the_results(folder, campaign):
-    campaign("--mesons", "pion5,rhox:p100")
-    parts = [part["report"]["mesons"] for part in record(folder)["configurations"]]
+def test_mesons_and_baryons_of_a_campaign_are_tables_of_the_results(folder, campaign):
+    campaign("--mesons", "pion5,rhox:p100", "--baryons", "nucleon,delta")
+    parts, baryons = ([part["report"][kind] for part in record(folder)["configurations"]] for kind in ("mesons", "baryons"))
     with h5py.File(folder / "r.h5") as results:
+        np.testing.assert_array_equal(results["baryons"], [[baryon["values"] for baryon in part] for part in baryons])
+        assert results["baryons"].shape == (3, 8 + 2, 8, 2)
+        np.testing.assert_array_equal(results["baryon_masses"], [baryon["masses"] for baryon in baryons[0]])
+        assert [word.decode() for word in results["baryon_name"]] == [baryon["name"] for baryon in baryons[0]]
         np.testing.assert_array_equal(results["mesons"], [[meson["values"] for meson in part] for part in parts])
         assert results["mesons"].shape == (3, 8, 8, 2)  # two mesons, two masses of either quark, one wall, eight time slices
-        for name in ("name", "source", "symmetry"):
+        for name in ("name", "source", "quark_source", "symmetry"):
             assert [word.decode() for word in results[f"meson_{name}"]] == [meson[name] for meson in parts[0]]
         for name in ("momentum", "masses"):
             np.testing.assert_array_equal(results[f"meson_{name}"], [meson[name] for meson in parts[0]])

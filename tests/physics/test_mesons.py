@@ -106,11 +106,31 @@ def test_wrong_words_say_what_may_be_meant(links, mesons, words):
     assert all(word in str(error.value) for word in words), str(error.value)
 
 
+def test_baryons_follow_the_equations(links):
+    """A nucleon is a determinant of solutions; Delta is antisymmetric in the colours of the source, so a sum of six determinants."""
+    session = staghorn.Session(links, order="lex")
+    solutions, report = session.solve(None, "wall:3", masses=MASSES, baryons="delta,nucleon", tolerance=1e-12)
+    found = {(b.name, *b.masses): np.array(b.values) @ [1, 1j] for b in report.baryons}
+    assert len(found) == len(report.baryons) == 2 + 8
+    x, y, z, t = reference.coordinates(EXTENTS)
+    even = (x % 2 == 0) & (y % 2 == 0) & (z % 2 == 0)
+    a, b = MASSES
+    rows = np.stack([solutions[0][0], solutions[1][1], solutions[0][2]], axis=-2)
+    np.testing.assert_allclose(found["nucleon", a, b, a], (even * np.linalg.det(rows)).sum(axis=(1, 2, 3)), rtol=0, atol=1e-13 * np.max(abs(found["nucleon", a, b, a])))
+    moved = [[reference.shifted(g, mu, +1) + reference.shifted(g, mu, -1) for g in solutions[1]] for mu in range(3)]
+    total = sum(sign * np.linalg.det(np.stack([moved[mu][c] for mu, c in enumerate(order)], axis=-2)).real
+                for order, sign in {(0, 1, 2): 1, (1, 2, 0): 1, (2, 0, 1): 1, (0, 2, 1): -1, (2, 1, 0): -1, (1, 0, 2): -1}.items())
+    delta = ((-1.0) ** (t - 3) * even * total).sum(axis=(1, 2, 3))
+    np.testing.assert_allclose(found["delta", b, b, b], delta, rtol=0, atol=1e-12 * np.max(abs(delta)))
+    assert np.max(abs(delta)) > 0
+
+
 def test_what_cannot_be_measured_is_refused(links):
     session = staghorn.Session(links[:8], order="lex", action="hisq")
     for options, word in [({"source": "z2:1"}, "point or wall"), ({"color": 1}, "three colours"), ({"system": "even"}, "full system"),
-                          ({"mesons": "GX-G1"}, "keep_thin_links")]:
+                          ({"mesons": "GX-G1"}, "keep_thin_links"), ({"baryons": "proton"}, "nucleon or delta"),
+                          ({"source": "z2:1", "mesons": None, "baryons": "nucleon"}, "point or wall")]:
         with pytest.raises(staghorn.Error, match=word):
-            session.solve(0.5, options.pop("source", "point:0,0,0,0"), **{"mesons": "rhox", **options})
+            session.solve(0.5, options.pop("source", "point:0,0,0,0"), **{name: value for name, value in {"mesons": "rhox", **options}.items() if value})
     _, report = session.solve(0.5, "point:0,0,0,0", mesons="rhox")
     assert len(report.mesons) == 1

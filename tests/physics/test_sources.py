@@ -45,6 +45,25 @@ def test_source_is_one_where_it_is_defined(staghorn, small_gauge, operator, tmp_
     assert [r["color"] for r in report["rhs"]] == [0, 1, 2]
 
 
+@pytest.mark.parametrize("source", ["z2-wall:9,5", "u1-wall:9,5", "z2-corner-wall:3,5", "u1-corner-wall:3,5"])
+def test_random_wall_has_numbers_of_modulus_one_where_the_wall_has_ones(staghorn, small_gauge, operator, tmp_path, source):
+    report, found = recovered_sources(staghorn, tmp_path, small_gauge, operator, source)
+    kind, _, slice_and_seed = source.partition(":")
+    where = DEFINITIONS[f"{kind[3:]}:{slice_and_seed.split(',')[0]}"]
+    expected = np.moveaxis(where[..., None, None] * np.eye(3), -1, 0)
+    assert np.abs(np.abs(found) - expected).max() < 1e-10
+    assert report["source"] == source and [r["color"] for r in report["rhs"]] == [0, 1, 2] and len(report["pion_correlator"]) == 10
+    numbers = np.array([found[c][where][:, c] for c in range(3)])
+    error = 5 / np.sqrt(numbers.size)
+    assert abs(numbers.mean()) < error and max(abs((numbers[a] * numbers[b].conj()).mean()) for a, b in ((0, 1), (0, 2), (1, 2))) < error * 3**0.5
+    if kind.startswith("z2"):
+        assert np.abs(numbers.imag).max() < 1e-10 and len(np.unique(numbers.real.round(6))) == 2
+    else:  # uniform: no moment of the phase is left
+        assert all(abs((numbers**n).mean()) < error for n in (1, 2, 3, 4)) and len(np.unique(numbers.round(6))) == numbers.size
+    _, others = recovered_sources(staghorn, tmp_path, small_gauge, operator, source.replace(",5", ",6"))
+    assert np.abs(others - found).max() > 0.1
+
+
 def test_one_color_is_one_right_hand_side(staghorn, small_gauge, operator, tmp_path):
     report, found = recovered_sources(staghorn, tmp_path, small_gauge, operator, "wall:2", "--color", 1)
     assert np.abs(found - [(T == 2)[..., None] * np.array([0, 1, 0])]).max() < 1e-10

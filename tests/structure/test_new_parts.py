@@ -30,7 +30,9 @@ namespace {
 class Norm final : public Measurement {
  public:
   explicit Norm(const MeasuredSource& source) : norms_(source.n_masses()) {}
-  void take(std::size_t mass, std::size_t, const VectorField& x, const std::function<const VectorField&()>&) override {
+  void take(const Solution& solution) override {
+    const std::size_t mass = solution.mass;
+    const VectorField& x = solution.field;
     norms_[mass].assign(std::size_t(x.lattice().global()[3]), 0);
     for (std::int64_t site = 0; site < x.size(); ++site)
       norms_[mass][std::size_t(x.lattice().to_global(x.lattice().site_coordinates(site))[3])] += norm2(x[site]);

@@ -29,6 +29,8 @@ int main(int argc, char** argv) {
       {"record_file_checks", record_file_checks()},
       {"walk_checks", walk_checks()},
       {"hop_checks", hop_checks()},
+      {"current_checks", current_checks()},
+      {"meson_site_checks", meson_site_checks()},
       {"cg_checks", cg_checks()},
       {"improved_cg_checks", improved_cg_checks()},
       {"eigenpair_checks", eigenpair_checks()},

@@ -45,6 +45,8 @@ std::vector<UnitCheck> host_mapping_checks();
 std::vector<UnitCheck> launch_checks();
 std::vector<UnitCheck> link_checks();
 std::vector<UnitCheck> hop_checks();
+std::vector<UnitCheck> current_checks();
+std::vector<UnitCheck> meson_site_checks();
 std::vector<UnitCheck> cg_checks();
 std::vector<UnitCheck> eigenpair_checks();
 std::vector<UnitCheck> hermitian_eigen_checks();

@@ -16,6 +16,7 @@
 #include "solver/report/solve_report.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
+#include "solver/session/source_operators.hpp"
 
 namespace staghorn {
 
@@ -110,7 +111,8 @@ class RunningSources {
   SolveReport at_once(Session& session, const ProgressCall::Show& progress) {
     SourceSet sources;
     if (call_.n == 0) {
-      sources = make_sources(held_.ranks(), held_.lattice(), options().source, options().session.no_verify);
+      sources = make_sources(held_.ranks(), held_.lattice(), options().source, options().session.no_verify,
+                             source_operators(session, options().request.phases));
     } else {
       sources.request.spec.kind = SourceKind::file;
       sources.name = "array";
@@ -143,7 +145,7 @@ class RunningSources {
       sources.emplace(
           held_.ranks(), held_.lattice(),
           asked.many.list ? read_source_list(held_.ranks(), *asked.many.list, asked.source) : std::vector{asked.source},
-          asked.request.system, asked.session.no_verify);
+          asked.request.system, asked.session.no_verify, source_operators(session, asked.request.phases));
     else
       sources.emplace(held_.ranks(), held_.lattice(), "array", std::move(fields_), asked.request.system);
     const std::size_t n = std::max<std::size_t>(asked.request.masses.size(), 1) * sources->size();

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
+#include <string_view>
+#include <utility>
 
 #include "halo/watch/error.hpp"
 #include "solver/request/words/did_you_mean.hpp"
@@ -9,85 +12,6 @@
 namespace staghorn {
 
 namespace {
-
-constexpr int X = 1, Y = 2, Z = 4, T = 8, G5 = 15;
-
-struct Gamma {
-  const char* name;
-  int set;
-};
-constexpr std::array<Gamma, 16> gammas{{{"G5", G5},
-                                        {"GX", X},
-                                        {"GY", Y},
-                                        {"GZ", Z},
-                                        {"GT", T},
-                                        {"G5X", G5 ^ X},
-                                        {"G5Y", G5 ^ Y},
-                                        {"G5Z", G5 ^ Z},
-                                        {"G5T", G5 ^ T},
-                                        {"GXY", X | Y},
-                                        {"GZX", Z | X},
-                                        {"GYZ", Y | Z},
-                                        {"GXT", X | T},
-                                        {"GYT", Y | T},
-                                        {"GZT", Z | T},
-                                        {"G1", 0}}};
-
-struct OldName {
-  const char* name;
-  int sign, spin, taste;
-};
-// Three of MILC's older names carry a sign, and rhoi stands for rhoz.
-constexpr std::array<OldName, 21> old_names{
-    {{"pion5", 1, G5, G5},       {"pion05", 1, 0, 0},        {"pioni5", -1, G5, G5 ^ Z}, {"pionij", 1, 0, Z},
-     {"pioni", 1, 0, X | Y},     {"pioni0", 1, T, G5 ^ Z},   {"pions", 1, 0, G5 ^ T},    {"pion0", -1, T, G5},
-     {"rhox", 1, X, X},          {"rhoy", 1, Y, Y},          {"rhoz", 1, Z, Z},          {"rhoi", 1, Z, Z},
-     {"rhox0", 1, X | T, X | T}, {"rhoy0", 1, Y | T, Y | T}, {"rhoz0", 1, Z | T, Z | T}, {"rhoi0", 1, Z | T, Z | T},
-     {"rhoxs", 1, X, 0},         {"rhoys", 1, Y, 0},         {"rhozs", 1, Z, 0},         {"rhois", 1, Z, 0},
-     {"rho0", -1, Z | T, T}}};
-
-SpinTaste product_of(const Gamma& spin, const Gamma& taste) {
-  return {std::string(spin.name) + "-" + taste.name, 1, spin.set, taste.set};
-}
-
-std::vector<SpinTaste> every_product(bool local) {
-  std::vector<SpinTaste> found;
-  for (const Gamma& spin : gammas)
-    for (const Gamma& taste : gammas)
-      if (!local || spin.set == taste.set) found.push_back(product_of(spin, taste));
-  return found;
-}
-
-std::vector<SpinTaste> parse_name(const std::string& name) {
-  if (name == "all" || name == "all-local") return every_product(name != "all");
-  std::vector<std::string> names{"all", "all-local"};
-  for (const OldName& old : old_names) {
-    if (name == old.name) return {{name, old.sign, old.spin, old.taste}};
-    names.emplace_back(old.name);
-  }
-  for (const SpinTaste& one : every_product(false)) {
-    if (name == one.name) return {one};
-    names.push_back(one.name);
-  }
-  throw Error("value",
-              "all, all-local, a name of MILC's, as pion5 or rhox0, or GA-GB of two of 1, X, Y, Z, T, 5, XY, ZX, YZ, "
-              "XT, YT, ZT, 5X, 5Y, 5Z, 5T, as G5-G5X",
-              "'" + name + "'." + did_you_mean(name, names));
-}
-
-std::array<int, 3> parse_momentum(const std::string& text) {
-  std::array<int, 3> p{};
-  std::size_t at = 1;
-  for (int& component : p) {
-    const bool negative = at < text.size() && text[at] == '-';
-    at += std::size_t(negative);
-    if (at >= text.size() || std::isdigit(static_cast<unsigned char>(text[at])) == 0) at = text.size() + 1;
-    if (at < text.size()) component = (negative ? -1 : 1) * (text[at++] - '0');
-  }
-  if (text.empty() || text[0] != 'p' || at != text.size())
-    throw Error("value", "a momentum p and three digits, as p100 or p-110", "'" + text + "'");
-  return p;
-}
 
 constexpr std::array<const char*, 3> letters{"E", "O", "EO"};  // in the order of MomentumPhase
 
@@ -122,7 +46,54 @@ std::array<MomentumPhase, 3> parse_symmetry(const std::string& text) {
   return {found[0][0], found[0][1], found[0][2]};
 }
 
+// Vector currents with links: rhoxsfn and the like are those of MILC.
+std::optional<LinkCurrent> find_current(const std::string& name) {
+  constexpr std::string_view directions = "xyzt";
+  for (int mu = 0; mu < 4; ++mu) {
+    const std::string direction(1, directions[std::size_t(mu)]);
+    if (name == "conserved-" + direction) return LinkCurrent{mu, CurrentLinks::conserved, CurrentPart::both};
+    for (const auto& [letters, part] :
+         {std::pair{"", CurrentPart::both}, {"f", CurrentPart::forward}, {"b", CurrentPart::backward}}) {
+      const std::string milc = "rho" + direction + "s" + letters;
+      if (name == milc + "fn") return LinkCurrent{mu, CurrentLinks::fat, part};
+      if (name == milc + "ape") return LinkCurrent{mu, CurrentLinks::thin, part};
+    }
+  }
+  return std::nullopt;
+}
+
+// Operators at the sink, at rest.
+std::vector<MesonRequest> parse_name(const std::string& name) {
+  std::vector<MesonRequest> found;
+  if (name == "all" || name == "all-local") {
+    for (SpinTaste& one : name == "all" ? all_spin_tastes() : local_spin_tastes()) found.push_back({std::move(one)});
+    return found;
+  }
+  if (auto one = find_spin_taste(name)) return {{std::move(*one)}};
+  if (const auto current = find_current(name)) return {{SpinTaste{name}, {}, current}};
+  std::vector<std::string> names = spin_taste_names();
+  for (const char* other : {"all", "all-local", "conserved-x", "rhoxsfn", "rhoxsape"}) names.emplace_back(other);
+  throw Error("value",
+              std::string("all, all-local, ") + spin_taste_words +
+                  ", or a current with links, as conserved-x, rhoxsfn or rhoxsape",
+              "'" + name + "'." + did_you_mean(name, names));
+}
+
 }  // namespace
+
+std::array<int, 3> parse_momentum(const std::string& text) {
+  std::array<int, 3> p{};
+  std::size_t at = 1;
+  for (int& component : p) {
+    const bool negative = at < text.size() && text[at] == '-';
+    at += std::size_t(negative);
+    if (at >= text.size() || std::isdigit(static_cast<unsigned char>(text[at])) == 0) at = text.size() + 1;
+    if (at < text.size()) component = (negative ? -1 : 1) * (text[at++] - '0');
+  }
+  if (text.empty() || text[0] != 'p' || at != text.size())
+    throw Error("value", "a momentum p and three digits, as p100 or p-110", "'" + text + "'");
+  return p;
+}
 
 std::string symmetry_of(const SinkMomentum& momentum) {
   std::string text;
@@ -138,6 +109,26 @@ std::string to_string(const MesonRequest& meson) {
   return text + ":" + symmetry;
 }
 
+std::vector<SourcePair> parse_pairs(const std::string& text) {
+  std::vector<SourcePair> pairs;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const auto number = [&](int& n) {
+    const auto [after, code] = std::from_chars(at, end, n);
+    at = after;
+    return code == std::errc() && n >= 0;
+  };
+  do {
+    SourcePair pair;
+    bool is_pair = number(pair.antiquark) && at != end && *at++ == ':' && number(pair.quark);
+    is_pair = is_pair && (at == end || (*at == ',' && at + 1 != end));
+    if (!is_pair)
+      throw Error("value", "numbers of sources from 0, antiquark:quark, between commas, as 0:0,0:1", "'" + text + "'");
+    pairs.push_back(pair);
+  } while (at != end && at++ != end);
+  return pairs;
+}
+
 std::vector<MesonRequest> parse_mesons(const std::string& text) {
   std::vector<MesonRequest> mesons;
   for (std::size_t begin = 0, end = 0; end < text.size() || mesons.empty(); begin = end + 1) {
@@ -151,7 +142,10 @@ std::vector<MesonRequest> parse_mesons(const std::string& text) {
       momentum.p = parse_momentum(rest.substr(0, second));
       if (second != std::string::npos) momentum.phase = parse_symmetry(rest.substr(second + 1));
     }
-    for (SpinTaste& sink : parse_name(word.substr(0, colon))) mesons.push_back({std::move(sink), momentum});
+    for (MesonRequest& meson : parse_name(word.substr(0, colon))) {
+      meson.momentum = momentum;
+      mesons.push_back(std::move(meson));
+    }
   }
   return mesons;
 }

@@ -24,6 +24,7 @@
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/campaign/record_file.hpp"
 #include "solver/session/campaign/shared_records.hpp"
+#include "solver/session/source_operators.hpp"
 
 namespace staghorn {
 
@@ -72,6 +73,9 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
     identity["deflate"] = option_text(request.deflate);
   }
   for (const MesonRequest& meson : request.mesons) identity["mesons"] += to_string(meson) + " ";
+  for (const Baryon baryon : request.baryons) identity["baryons"] += to_string(baryon) + " ";
+  for (const auto& [antiquark, quark] : request.pairs)
+    identity["pairs"] += std::to_string(antiquark) + ":" + std::to_string(quark) + " ";
   return identity;
 }
 
@@ -274,7 +278,8 @@ void Campaign::solve(std::size_t number, CampaignPart& shown) {
     session_->take_eigenpairs(filled("eigenvectors", *eigenvectors, shown.gauge));
   const SolveRequest request = request_of(number);
   const SourceList sources(session_->communicator(), session_->lattice(),
-                           sources_of(words_, options.source, shown.gauge), request.system, options.session.no_verify);
+                           sources_of(words_, options.source, shown.gauge), request.system, options.session.no_verify,
+                           source_operators(*session_, request.phases));
   shown.sites = session_->lattice().global_volume() * std::int64_t(sources.size());
   if (watch_.part_begins) watch_.part_begins(shown);
   std::optional<CampaignSolutions> solutions;
@@ -322,7 +327,7 @@ CampaignAnswer Campaign::run() {
   session_.emplace(all_, extents_of(all_, asked_), options.session,
                    ExpectedSolve{.system = options.request.system,
                                  .n_masses = int(masses_of(options.request).size()),
-                                 .meson_fields = n_meson_fields(options.request)});
+                                 .meson_fields = n_meson_fields(options.request) + n_baryon_fields(options.request)});
   for (const SourceRequest& source : sources_of(words_, options.source, asked_.gauges[0]))
     check_source_request(source, session_->lattice().global());
   if (watch_.session_is_there) watch_.session_is_there(*session_);

@@ -1,5 +1,6 @@
 // Observables of a campaign: averages for people, and all values in one HDF5 file.
 #include <algorithm>
+#include <cstring>
 #include <ostream>
 
 #include "halo/watch/error.hpp"
@@ -107,29 +108,32 @@ void print_parts(std::ostream& out, const CampaignRecord& record) {
   }
 }
 
-// Of mesons, which are the same list on every configuration: what each is, and the values of all. No table where there
-// is none.
+// Of mesons or baryons, which are the same list on every configuration: what each is, and the values of all. No table
+// where there is none.
 std::vector<Hdf5Table> correlator_tables(const std::vector<const Json*>& parts, const ObservableKind& kind) {
   if (parts.empty() || !parts[0]->at("report").contains(kind.name)) return {};
   const Json& list = parts[0]->at("report").at(kind.name);
   const auto n = std::int64_t(list.size());
   if (n == 0) return {};
-  Hdf5Table name{"meson_name", {n}, {}, {}, {}}, momentum{"meson_momentum", {n, 3}, {}, {}, {}},
-      symmetry{"meson_symmetry", {n}, {}, {}, {}}, masses{"meson_masses", {n, 2}, {}, {}, {}},
-      source{kind.sources, {n}, {}, {}, {}}, values{kind.name, {}, {}, {}, {{"definition", kind.definition}}};
-  for (const Json& one : list) {
-    name.words.push_back(one.at("name"));
-    symmetry.words.push_back(one.at("symmetry"));
-    source.words.push_back(one.at("source"));
-    for (const Json& component : one.at("momentum")) momentum.numbers.push_back(component);
-    for (const Json& mass : one.at("masses")) masses.numbers.push_back(mass);
+  const std::string prefix = std::string(kind.name, std::strlen(kind.name) - 1) + "_";  // "meson_"
+  std::vector<Hdf5Table> tables;
+  for (const auto& [key, first] : list[0].items()) {
+    if (key == "values") continue;
+    Hdf5Table& table = tables.emplace_back(Hdf5Table{prefix + key, {n}, {}, {}, {}});
+    if (first.is_array()) table.shape.push_back(std::int64_t(first.size()));
+    for (const Json& one : list) {
+      if (!first.is_array()) table.words.push_back(one.at(key));
+      for (std::size_t i = 0; first.is_array() && i < first.size(); ++i) table.numbers.push_back(one.at(key).at(i));
+    }
   }
+  Hdf5Table values{kind.name, {}, {}, {}, {{"definition", kind.definition}}};
   for (const Json* part : parts)
     for (const Json& one : part->at("report").at(kind.name))
       for (const Json& value : one.at("values"))
         for (const Json& re_or_im : value) values.numbers.push_back(re_or_im);
   values.shape = {std::int64_t(parts.size()), n, std::int64_t(list[0].at("values").size()), 2};
-  return {name, momentum, symmetry, masses, source, values};
+  tables.push_back(std::move(values));
+  return tables;
 }
 
 }  // namespace

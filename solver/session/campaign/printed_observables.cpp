@@ -35,11 +35,13 @@ std::vector<CurveColumn> real_parts(const SolveReport& report, const ObservableK
     for (const Correlator& one : observable.correlators) {
       if (observable.kind != &kind) continue;
       CurveColumn column{one.name, {}, {}};
-      if (one.momentum != std::array{0, 0, 0})
-        column.title += format(" p%d%d%d", one.momentum[0], one.momentum[1], one.momentum[2]);
-      if (report.request.masses.size() > 1)
-        column.title += " " + shortest_digits(report.request.masses[observable.mass]) + "/" +
-                        shortest_digits(report.request.masses[one.quark]);
+      if (const auto& meson = one.meson; meson && meson->momentum != std::array{0, 0, 0})
+        column.title += format(" p%d%d%d", meson->momentum[0], meson->momentum[1], meson->momentum[2]);
+      const char* before = " ";
+      for (const std::size_t mass : one.masses) {
+        if (report.request.masses.size() > 1) column.title += before + shortest_digits(report.request.masses[mass]);
+        before = "/";
+      }
       for (const std::array<double, 2>& value : one.values) column.values.push_back(value[0]);
       columns.push_back(std::move(column));
     }

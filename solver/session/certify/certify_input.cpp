@@ -8,6 +8,7 @@
 #include "lattice_io/vectors/vector_file.hpp"
 #include "solver/session/certify/certify.hpp"
 #include "solver/session/session.hpp"
+#include "solver/session/source_operators.hpp"
 
 namespace staghorn {
 
@@ -62,7 +63,8 @@ CertifyReport certify(const Communicator& all, CertifyInput input) {
   const SourceSpec& spec = input.source.spec;
   const bool in_file = spec.kind == SourceKind::file;
   if (!in_file || !spec.path.empty()) {
-    SourceSet set = make_sources(ranks, session.lattice(), input.source, options.no_verify);
+    SourceSet set = make_sources(ranks, session.lattice(), input.source, options.no_verify,
+                                 source_operators(session, request.phases));
     texts.insert(texts.end(), set.unverified.begin(), set.unverified.end());
     input.sources = std::move(set.fields);
     if (in_file) request.stored = lower(ranks, request.stored, spec.path);

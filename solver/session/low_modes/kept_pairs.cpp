@@ -100,6 +100,7 @@ LowModes low_modes(Gauge& gauge, const SolveRequest& request, std::span<const So
   bool any_noise = false;
   std::vector<SourceSpec> of_correlators;
   for (const SourceRequest& source : sources) {
+    if (!source.has_low_part()) continue;
     any_noise |= source.spec.is_noise();
     if (source.has_all_colors()) of_correlators.push_back(source.spec);
   }

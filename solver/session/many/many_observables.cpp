@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "halo/watch/stopwatch.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn {
@@ -23,7 +24,8 @@ std::vector<std::size_t> numbers_of_vectors(const SourceList& sources) {
 }  // namespace
 
 ManyObservables::ManyObservables(Session& session, const SourceList& sources, const SolveRequest& request)
-    : sources_(sources),
+    : communicator_(session.communicator()),
+      sources_(sources),
       request_(request),
       requests_(requests_of(sources)),
       links_(measured_links(session, request, requests_)),
@@ -32,15 +34,18 @@ ManyObservables::ManyObservables(Session& session, const SourceList& sources, co
 
 void ManyObservables::take(std::size_t number, const VectorField& solution) {
   const std::size_t rhs = number % sources_.size(), source = sources_.entry_of(rhs);
+  const Stopwatch measuring;
   std::optional<VectorField> made;
   measurements_.take(source, number / sources_.size(), rhs - sources_.entries()[source].first, solution,
                      [&]() -> const VectorField& { return made ? *made : made.emplace(sources_.make(rhs)); });
+  seconds_ += measuring.seconds();
 }
 
 void ManyObservables::put_into(SolveReport& report) const {
   report.source.clear();
   if (request_.exact_low_modes) report.seconds["low_modes"] = low_modes_.seconds;
   report.observables = measurements_.results();
+  if (!request_.mesons.empty()) report.seconds["mesons"] = communicator_.max(seconds_);
   for (std::size_t k = 0; k < masses_of(request_).size(); ++k)
     for (const SourceList::Entry& entry : sources_.entries())
       report.sources.push_back({entry.name, int(k * sources_.size() + entry.first), int(entry.n)});

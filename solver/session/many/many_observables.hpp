@@ -15,16 +15,18 @@ class ManyObservables {
 
   // Solution `number` of mass after mass, source after source, on the host, in the phases of its source. Collective.
   void take(std::size_t number, const VectorField& solution);
-  // Sources, observables, names and colours of right-hand sides. Local.
+  // Sources, observables, names and colours of right-hand sides. Collective.
   void put_into(SolveReport& report) const;
 
  private:
+  const Communicator& communicator_;
   const SourceList& sources_;
   const SolveRequest& request_;
   std::vector<SourceRequest> requests_;
   MeasuredLinks links_;
   LowModes low_modes_;
   Measurements measurements_;
+  double seconds_ = 0;  // in take
 };
 
 }  // namespace staghorn
