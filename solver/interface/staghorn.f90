@@ -22,7 +22,7 @@ module staghorn
   integer(c_int32_t), parameter :: STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2
   integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, &
     STAGHORN_NO_SLOPPY = 3, STAGHORN_AUTO_SLOPPY = 4
-  integer(c_int64_t), parameter :: STAGHORN_NO_LIMIT = -1
+  integer(c_int64_t), parameter :: STAGHORN_NO_LIMIT = -1, STAGHORN_GENERATION_BY_CONTENT = -1
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
     STAGHORN_CERTIFICATE_DEVICE = 2, STAGHORN_CERTIFICATE_WITH_SOLVE = 3
@@ -317,6 +317,13 @@ module staghorn
       type(staghorn_eigen_info), intent(inout) :: info
       integer(c_int), value :: n
       real(c_double), intent(out), optional :: values(*), residuals(*)
+    end function
+    integer(c_int) function staghorn_eigenpairs_vectors(gauge, vectors, first, n, v) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_vectors), intent(in) :: vectors
+      integer(c_int), value :: first, n
+      type(c_ptr), intent(in) :: v(*)
     end function
     integer(c_int) function staghorn_eigenpairs_release(gauge) bind(C)
       import

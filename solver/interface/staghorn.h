@@ -182,6 +182,8 @@ typedef struct {
                             none */
 } staghorn_options;
 
+#define STAGHORN_GENERATION_BY_CONTENT (~(uint64_t)0)
+
 /* Links of a host: how they lie, what is multiplied into them, and the boundary condition of D. */
 typedef struct {
   uint32_t struct_size;
@@ -194,7 +196,9 @@ typedef struct {
   int64_t link_offset;   /* bytes from the start of a site to its first link */
   double theta[4];       /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
   double scale[4];       /* links of the direction are multiplied by it, and stay so in D; default 1 */
-  uint64_t generation;   /* not 0 and as in the last update: the links are the same, nothing is read */
+  uint64_t generation;   /* not 0 and as in the last update: the links are the same, nothing is read, and eigenpairs stay.
+                            STAGHORN_GENERATION_BY_CONTENT: where all else is as in the last update, a hash of their bytes
+                            decides; memory of the host */
   double coefficient;    /* Naik links are that times unitary matrices; 0, the default: found from them */
   staghorn_words *words; /* of a new gauge: options of operator and numbers by name, as boundary, links, action; they go
                             before the fields above. NULL: none */
@@ -419,7 +423,7 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
 
 /* The lowest eigenpairs of the gauge's operator, found in fp64 or fp32, each proved by the plain path, and probed for
  * missing ones. The gauge keeps certified ones, and its solves use them: iterations become those of the rest of the
- * spectrum. They go where the links are updated. values, unless NULL: room for request->pairs eigenvalues, ascending;
+ * spectrum. They go where other links are taken. values, unless NULL: room for request->pairs eigenvalues, ascending;
  * it gets info->found of them. info may be NULL. Returns OK, NOT_CONVERGED (calls are used up, or pairs are missing),
  * STAGNATED (rounding leaves more than the tolerance) or STOPPED. Collective. */
 STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const staghorn_eigen_request *request,
@@ -443,6 +447,11 @@ STAGHORN_API int staghorn_eigenpairs_use(staghorn_gauge *gauge, int use);
 /* What is known of those that are kept; the first n values and residuals, unless NULL. Local. */
 STAGHORN_API int staghorn_eigenpairs_get(staghorn_gauge *gauge, staghorn_eigen_info *info, int n, double *values,
                                          double *residuals);
+/* Writes the vectors first to first + n - 1 of those that are kept, of norm 1, to v[0] to v[n-1] in the host's layout and
+ * phases, memory of the host: half vectors hold the even sites, full ones zeros on odd sites. With other phases than
+ * those of the links they are the vectors of that convention. Numbers are as exact as those that are kept. Collective. */
+STAGHORN_API int staghorn_eigenpairs_vectors(staghorn_gauge *gauge, const staghorn_vectors *vectors, int first, int n,
+                                             void *const *v);
 /* Forgets them. Collective. */
 STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
 
