@@ -42,6 +42,7 @@ EQUATION = "tests/property/test_solver.py::test_solution_satisfies_the_equation"
 BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
+CPS = ["tests/interface/cps/test_cps.py::test_each_call_leaves_behind_what_cps_leaves"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
 MILC_PROGRAM = ["tests/interface/milc/test_milc_interface.py::test_a_trajectory_gets_what_milc_computes"]
 CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
@@ -243,7 +244,7 @@ MUTATIONS = [
     # fields of other codes
     Mutation("hosts: the order of CPS's staggered fields, t fastest",
              "x[3] + std::int64_t{n[3]} * (x[0] + std::int64_t{n[0]}", "x[0] + std::int64_t{n[0]} * (x[3] + std::int64_t{n[3]}",
-             LAYOUTS + ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+             LAYOUTS + ["tests/interface/cps/test_cps.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
     Mutation("hosts: CPS's Wilson vectors are odd first",
              "return even_odd_site(n, x, 1 - p);", "return even_odd_site(n, x, p);", LAYOUTS),
     Mutation("hosts: the phases of TIFR are a sign away from CPS's",
@@ -253,7 +254,19 @@ MUTATIONS = [
              "if ((there * conjugate(back)).re >= 0) bits", "if ((there * conjugate(back)).re >= 2) bits", GIVEN),
     Mutation("hosts: a full system of CPS stops on its even system",
              "request.stop = STAGHORN_STOP_ON_PARITY;", "request.stop = STAGHORN_STOP_ON_SYSTEM;",
-             ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+             ["tests/interface/cps/test_cps.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+    Mutation("CPS: fields that came with STAG links become CANONICAL", "return {!stag && converts, stag && converts};",
+             "return {!stag && converts, false};", CPS),
+    Mutation("CPS: the smallest shift goes into the mass, which anisotropy scales", "value += shift[0] * (scale * scale - 1);",
+             "value += 0 * scale;", CPS),
+    Mutation("CPS: asqtad takes the long links of CPS", "connection_->load_fields(links, this->Fields(0), this->Fields(1));",
+             "connection_->load_fields(links, this->Fields(0), this->Fields(2));", CPS),
+    Mutation("CPS: Staghorn's own fat links have the signs of CPS's coefficients", "-host::GJP.staple3_coeff(),",
+             "host::GJP.staple3_coeff(),", CPS),
+    Mutation("C: links whose bytes are the same stay", "now.bytes == before.bytes;", "now.bytes != before.bytes;",
+             CPS + ["tests/interface/eigenpairs/test_eigenpairs.py"]),
+    Mutation("C: eigenvectors are those of their numbers", "const int number = first + i;", "const int number = i;",
+             CPS + ["tests/interface/eigenpairs/test_eigenpairs.py"]),
     Mutation("MILC: links that change in place are read again",
              "news_.read = any(links_ != hash);", "news_.read = any(!links_);", MILC),
     Mutation("MILC: what was solved with the last links is withheld where the hash beside it differs",
@@ -513,7 +526,7 @@ def programs(mutation: Mutation) -> list[str]:
     """The targets of the build that a mutation's tests need. The build for GPUs is made without Python."""
     if mutation.gpu:
         return ["staghorn"]
-    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "milc_host", "milc_changes", "one_process",
+    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "cps_beside", "eigenpair_host", "milc_host", "milc_changes", "one_process",
                                                          "host_arithmetic", "forked_host", "unlike_requests"]}
     names = {test.split("/")[1] for test in mutation.tests}
     return sorted({target for name in names for target in needed.get(name, ["staghorn", "staghorn_python"])})

@@ -47,12 +47,12 @@ struct LinksSeen {
 struct HeldGauge {
   std::shared_ptr<HeldContext> context;
   std::unique_ptr<Gauge> gauge;
-  std::int64_t number = 0;                   // among the gauges that the context made; the same on all ranks
-  SessionOptions asked;                      // by words of context and gauge: what its solves begin with
-  std::optional<Boundary> boundary;          // by these words, instead of that of `links`
-  LinksSeen links;                           // of the last update
-  std::optional<LinksSeen> long_links;       // of that, where it brought fat and long links
-  QuarkAction action;                        // what thin links become
+  std::int64_t number = 0;              // among the gauges that the context made; the same on all ranks
+  SessionOptions asked;                 // by words of context and gauge: what its solves begin with
+  std::optional<Boundary> boundary;     // by these words, instead of that of `links`
+  LinksSeen links;                      // of the last update
+  std::optional<LinksSeen> long_links;  // of that, where it brought fat and long links
+  QuarkAction action;                   // what thin links become
   Reconstruct long_reals = Reconstruct::none18;
   VectorSigns signs;  // of vectors in the convention of these links
   std::uint64_t loads = 0;

@@ -192,14 +192,14 @@ typedef struct {
   int32_t dagger;      /* 1: links are stored as U^dagger, phases and boundary included; orders STAG imply it */
   int32_t reals; /* of a link in the kernels: 18, 12 or 8; 0, the default: 18. Fewer: projected onto SU(3) first. Fat
                     links: 18. Naik links: 18, 13 or 9; fewer than 18: projected onto U(3) first */
-  int64_t site_stride;   /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
-  int64_t link_offset;   /* bytes from the start of a site to its first link */
-  double theta[4];       /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
-  double scale[4];       /* links of the direction are multiplied by it, and stay so in D; default 1 */
-  uint64_t generation;   /* not 0 and as in the last update: the links are the same, nothing is read, and eigenpairs stay.
-                            STAGHORN_GENERATION_BY_CONTENT: where all else is as in the last update, a hash of their bytes
-                            decides; memory of the host */
-  double coefficient;    /* Naik links are that times unitary matrices; 0, the default: found from them */
+  int64_t site_stride; /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
+  int64_t link_offset; /* bytes from the start of a site to its first link */
+  double theta[4];     /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
+  double scale[4];     /* links of the direction are multiplied by it, and stay so in D; default 1 */
+  uint64_t generation; /* not 0 and as in the last update: the links are the same, nothing is read, and eigenpairs stay.
+                          STAGHORN_GENERATION_BY_CONTENT: where all else is as in the last update, a hash of their bytes
+                          decides; memory of the host */
+  double coefficient;  /* Naik links are that times unitary matrices; 0, the default: found from them */
   staghorn_words *words; /* of a new gauge: options of operator and numbers by name, as boundary, links, action; they go
                             before the fields above. NULL: none */
 } staghorn_links;
@@ -447,9 +447,10 @@ STAGHORN_API int staghorn_eigenpairs_use(staghorn_gauge *gauge, int use);
 /* What is known of those that are kept; the first n values and residuals, unless NULL. Local. */
 STAGHORN_API int staghorn_eigenpairs_get(staghorn_gauge *gauge, staghorn_eigen_info *info, int n, double *values,
                                          double *residuals);
-/* Writes the vectors first to first + n - 1 of those that are kept, of norm 1, to v[0] to v[n-1] in the host's layout and
- * phases, memory of the host: half vectors hold the even sites, full ones zeros on odd sites. With other phases than
- * those of the links they are the vectors of that convention. Numbers are as exact as those that are kept. Collective. */
+/* Writes the vectors first to first + n - 1 of those that are kept, of norm 1, to v[0] to v[n-1] in the host's layout
+ * and phases, memory of the host: half vectors hold the even sites, full ones zeros on odd sites. With other phases
+ * than those of the links they are the vectors of that convention. Numbers are as exact as those that are kept.
+ * Collective. */
 STAGHORN_API int staghorn_eigenpairs_vectors(staghorn_gauge *gauge, const staghorn_vectors *vectors, int first, int n,
                                              void *const *v);
 /* Forgets them. Collective. */
