@@ -58,16 +58,6 @@ HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, co
   return host;
 }
 
-// Links of the host's memory of which the call keeps nothing. Local.
-HostArgument read_that_stay(Asked& asked, const LinksArgument& argument, const Context& context, CallMemory& memory) {
-  HostArgument host = read(asked, argument, LinkKind::thin, context);
-  if (host.layout.space == MemorySpace::cuda)
-    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
-  for (int mu = 0; mu < buffers_of(host.layout.order); ++mu)
-    memory.reads(argument.name, bytes_of(host.layout, context.lattice().local(), host.buffers[std::size_t(mu)]), mu);
-  return host;
-}
-
 // The bytes of links whose generation is their content. Local.
 void look_at_bytes(HostArgument& host, const char* name, const Extents& local) {
   if (host.links.generation != STAGHORN_GENERATION_BY_CONTENT) return;
@@ -156,6 +146,15 @@ LinksTaken take_pair(HeldGauge& held, const HostArgument& fat, const HostArgumen
 
 }  // namespace
 
+PassingLinks read_passing(Asked& asked, const LinksArgument& argument, const Context& context, CallMemory& memory) {
+  const HostArgument host = read(asked, argument, LinkKind::thin, context);
+  if (host.layout.space == MemorySpace::cuda)
+    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+  for (int mu = 0; mu < buffers_of(host.layout.order); ++mu)
+    memory.reads(argument.name, bytes_of(host.layout, context.lattice().local(), host.buffers[std::size_t(mu)]), mu);
+  return {host.layout, host.buffers};
+}
+
 bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument* naik) {
   HostArgument host;
   std::optional<HostArgument> beside;
@@ -188,10 +187,10 @@ void trace_loops(const HeldContext& held, const LinksArgument& links, int n, con
                  const std::int32_t* lengths, double* traces) {
   constexpr int most_paths = 4096, most_steps = 4096;
   const Context& context = *held.context;
-  HostArgument host;
+  PassingLinks host;
   agree_alike(context.communicator(), "staghorn_loop_traces", [&](Asked& asked) {
     CallMemory all;
-    host = read_that_stay(asked, links, context, all);
+    host = read_passing(asked, links, context, all);
     check_choice("n", n, 1, most_paths);
     check_pointer("paths", paths);
     check_pointer("lengths", lengths);
@@ -247,11 +246,11 @@ void smear_links(const HeldContext& held, const LinksArgument& links, const doub
                  const staghorn_links* smeared, void* const* fat, void* const* naik, void* const* unitary) {
   const Communicator& all = held.context->communicator();
   const Lattice& lattice = held.context->lattice();
-  HostArgument host;
+  PassingLinks host;
   WrittenLinks to_fat, to_naik, to_unitary;
   agree_alike(all, "staghorn_smear_links", [&](Asked& asked) {
     CallMemory memory;
-    host = read_that_stay(asked, links, *held.context, memory);
+    host = read_passing(asked, links, *held.context, memory);
     check_pointer("weights", weights);
     for (int i = 0; i < 6; ++i) check_finite("weights[i]", weights[i]);
     asked.add("weights", std::span<const double>(weights, 6));
