@@ -44,6 +44,7 @@ BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
 CPS = ["tests/interface/cps/test_cps.py::test_each_call_leaves_behind_what_cps_leaves"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
+VECTORS = "tests/interface/milc/test_milc_vectors.py"
 MILC_PROGRAM = ["tests/interface/milc/test_milc_interface.py::test_a_trajectory_gets_what_milc_computes"]
 CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
 DIGITS = "tests/io/test_eigenvector_files.py::test_no_digit_of_a_text_without_checksum_changes_an_answer[milc]"
@@ -333,7 +334,17 @@ MUTATIONS = [
              "layout.phases = STAGHORN_PHASES_MILC;", MILC),
     Mutation("MILC: a target of 0 is not asked", ": request.tolerance_hq > 0 ? hardly_asked", ": request.tolerance_hq > 0 ? best_possible",
              MILC),
-    Mutation("MILC: what lies in the solution is the guess", "request.guess = 1;\n    set_targets", "request.guess = 0;\n    set_targets", MILC),
+    Mutation("MILC: what lies in the solution is the guess", "request.guess = asked == Asked::parity;", "request.guess = 0;", MILC),
+    Mutation("MILC: multigrid is asked of the whole system", "if (asked == Asked::full) request.system = STAGHORN_FULL;", "",
+             [VECTORS + "::test_multigrid_solves_the_whole_system"]),
+    Mutation("MILC: contractions are added to what lies there", "correlators[i] += sums[i];", "correlators[i] = sums[i];",
+             [VECTORS + "::test_contractions_add_what_they_find"]),
+    Mutation("MILC: a shift both ways is the mean", "symmetry == 3 ? 0.5 : 1.0", "1.0",
+             [VECTORS + "::test_shifts_are_one_step_or_the_mean_of_two"]),
+    Mutation("MILC: smearing stays on its time slice", "if (only >= 0 && t + host().first_site()[3] != only) continue;", "",
+             [VECTORS + "::test_smearing_is_over_two_links"]),
+    Mutation("C: each zeta of the spin counts", "(zetas + int(eps) + (directions >> mu & 1))", "(int(eps) + (directions >> mu & 1))",
+             [VECTORS + "::test_operators_are_those_of_mesons"]),
     Mutation("MILC: phases are taken out of links before loops are traced", "layout.phases = phase_in ? STAGHORN_PHASES_MILC : STAGHORN_PHASES_NONE;",
              "layout.phases = STAGHORN_PHASES_NONE;", MILC_PROGRAM),
     Mutation("MILC: so is the sign of the time boundary", "layout.boundary_in = phase_in;", "layout.boundary_in = 0;", MILC_PROGRAM),

@@ -13,16 +13,6 @@ void qudaGaugeFixingFFT(int, unsigned int, int, int, double, unsigned int, doubl
 void loadGaugeQuda(void*, QudaGaugeParam*) { refuse("loadGaugeQuda", "WANT_EIG_GPU="); }
 void eigensolveQuda(void**, StaghornMilcComplex*, QudaEigParam*) { refuse("eigensolveQuda", "WANT_EIG_GPU="); }
 
-void* qudaMultigridCreate(int, int, double, QudaInvertArgs_t, const void*, const void*, const char*) {
-  refuse("qudaMultigridCreate", "WANT_MULTIGRID=");
-  return nullptr;
-}
-void qudaInvertMG(int, int, double, QudaInvertArgs_t, double, double, const void*, const void*, void*, int, void*,
-                  void*, double*, double*, int*) {
-  refuse("qudaInvertMG", "WANT_MULTIGRID=");
-}
-void qudaMultigridDestroy(void*) { refuse("qudaMultigridDestroy", "WANT_MULTIGRID="); }
-
 void qudaGaugeForce(int, int, double[3], double, QudaMILCSiteArg_t*) { refuse("qudaGaugeForce", "WANT_GF_GPU="); }
 void qudaGaugeForcePhased(int, int, double[3], double, QudaMILCSiteArg_t*, int) {
   refuse("qudaGaugeForcePhased", "WANT_GF_GPU=");
