@@ -39,7 +39,8 @@ set_target_properties(staghorn_milc PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS staghorn_interface staghorn_milc EXPORT StaghornTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES solver/interface/milc/quda.h solver/interface/milc/quda_milc_interface.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/staghorn_milc)
-install(FILES solver/interface/staghorn.h solver/interface/staghorn_cps.hpp solver/interface/staghorn.f90
+install(FILES solver/interface/staghorn.h solver/interface/staghorn.f90 solver/interface/cps/staghorn_cps.hpp
+              solver/interface/cps/staghorn_cps_connection.hpp
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(STAGHORN_WITH_MPI)
   install(FILES solver/interface/staghorn_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -42,7 +42,9 @@ EQUATION = "tests/property/test_solver.py::test_solution_satisfies_the_equation"
 BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
+CPS = ["tests/interface/cps/test_cps.py::test_each_call_leaves_behind_what_cps_leaves"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
+VECTORS = "tests/interface/milc/test_milc_vectors.py"
 MILC_PROGRAM = ["tests/interface/milc/test_milc_interface.py::test_a_trajectory_gets_what_milc_computes"]
 CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
 DIGITS = "tests/io/test_eigenvector_files.py::test_no_digit_of_a_text_without_checksum_changes_an_answer[milc]"
@@ -243,7 +245,7 @@ MUTATIONS = [
     # fields of other codes
     Mutation("hosts: the order of CPS's staggered fields, t fastest",
              "x[3] + std::int64_t{n[3]} * (x[0] + std::int64_t{n[0]}", "x[0] + std::int64_t{n[0]} * (x[3] + std::int64_t{n[3]}",
-             LAYOUTS + ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+             LAYOUTS + ["tests/interface/cps/test_cps.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
     Mutation("hosts: CPS's Wilson vectors are odd first",
              "return even_odd_site(n, x, 1 - p);", "return even_odd_site(n, x, p);", LAYOUTS),
     Mutation("hosts: the phases of TIFR are a sign away from CPS's",
@@ -253,7 +255,19 @@ MUTATIONS = [
              "if ((there * conjugate(back)).re >= 0) bits", "if ((there * conjugate(back)).re >= 2) bits", GIVEN),
     Mutation("hosts: a full system of CPS stops on its even system",
              "request.stop = STAGHORN_STOP_ON_PARITY;", "request.stop = STAGHORN_STOP_ON_SYSTEM;",
-             ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+             ["tests/interface/cps/test_cps.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+    Mutation("CPS: fields that came with STAG links become CANONICAL", "return {!stag && converts, stag && converts};",
+             "return {!stag && converts, false};", CPS),
+    Mutation("CPS: the smallest shift goes into the mass, which anisotropy scales", "value += shift[0] * (scale * scale - 1);",
+             "value += 0 * scale;", CPS),
+    Mutation("CPS: asqtad takes the long links of CPS", "connection_->load_fields(links, this->Fields(0), this->Fields(1));",
+             "connection_->load_fields(links, this->Fields(0), this->Fields(2));", CPS),
+    Mutation("CPS: Staghorn's own fat links have the signs of CPS's coefficients", "-host::GJP.staple3_coeff(),",
+             "host::GJP.staple3_coeff(),", CPS),
+    Mutation("C: links whose bytes are the same stay", "now.bytes == before.bytes;", "now.bytes != before.bytes;",
+             CPS + ["tests/interface/eigenpairs/test_eigenpairs.py"]),
+    Mutation("C: eigenvectors are those of their numbers", "const int number = first + i;", "const int number = i;",
+             CPS + ["tests/interface/eigenpairs/test_eigenpairs.py"]),
     Mutation("MILC: links that change in place are read again",
              "news_.read = any(links_ != hash);", "news_.read = any(!links_);", MILC),
     Mutation("MILC: what was solved with the last links is withheld where the hash beside it differs",
@@ -320,7 +334,17 @@ MUTATIONS = [
              "layout.phases = STAGHORN_PHASES_MILC;", MILC),
     Mutation("MILC: a target of 0 is not asked", ": request.tolerance_hq > 0 ? hardly_asked", ": request.tolerance_hq > 0 ? best_possible",
              MILC),
-    Mutation("MILC: what lies in the solution is the guess", "request.guess = 1;\n    set_targets", "request.guess = 0;\n    set_targets", MILC),
+    Mutation("MILC: what lies in the solution is the guess", "request.guess = asked == Asked::parity;", "request.guess = 0;", MILC),
+    Mutation("MILC: multigrid is asked of the whole system", "if (asked == Asked::full) request.system = STAGHORN_FULL;", "",
+             [VECTORS + "::test_multigrid_solves_the_whole_system"]),
+    Mutation("MILC: contractions are added to what lies there", "correlators[i] += sums[i];", "correlators[i] = sums[i];",
+             [VECTORS + "::test_contractions_add_what_they_find"]),
+    Mutation("MILC: a shift both ways is the mean", "symmetry == 3 ? 0.5 : 1.0", "1.0",
+             [VECTORS + "::test_shifts_are_one_step_or_the_mean_of_two"]),
+    Mutation("MILC: smearing stays on its time slice", "const int only = args.laplaceDim == 4 ? -1 : args.t0;", "const int only = -1;",
+             [VECTORS + "::test_smearing_is_over_two_links"]),
+    Mutation("C: each zeta of the spin counts", "(zetas + int(eps) + (directions >> mu & 1))", "(0 * zetas + int(eps) + (directions >> mu & 1))",
+             [VECTORS + "::test_operators_are_those_of_mesons"]),
     Mutation("MILC: phases are taken out of links before loops are traced", "layout.phases = phase_in ? STAGHORN_PHASES_MILC : STAGHORN_PHASES_NONE;",
              "layout.phases = STAGHORN_PHASES_NONE;", MILC_PROGRAM),
     Mutation("MILC: so is the sign of the time boundary", "layout.boundary_in = phase_in;", "layout.boundary_in = 0;", MILC_PROGRAM),
@@ -513,7 +537,7 @@ def programs(mutation: Mutation) -> list[str]:
     """The targets of the build that a mutation's tests need. The build for GPUs is made without Python."""
     if mutation.gpu:
         return ["staghorn"]
-    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "milc_host", "milc_changes", "one_process",
+    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "cps_beside", "eigenpair_host", "milc_host", "milc_changes", "one_process",
                                                          "host_arithmetic", "forked_host", "unlike_requests"]}
     names = {test.split("/")[1] for test in mutation.tests}
     return sorted({target for name in names for target in needed.get(name, ["staghorn", "staghorn_python"])})

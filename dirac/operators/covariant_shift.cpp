@@ -17,7 +17,7 @@ void multiply_backward(const LinkField& links, const VectorField& in, int mu, st
 
 struct Shift {
   const LinkField& links;
-  const NeighbourSites<ColorVector<double>> ahead, behind;  // in(x+mu), -U_mu(x-mu)^dagger in(x-mu)
+  const NeighbourSites<ColorVector<double>>&ahead, &behind;  // in(x+mu), -U_mu(x-mu)^dagger in(x-mu)
   int mu;
   Complex<double> crossing_phase;  // of a step in +mu that leaves the global lattice
 };
@@ -40,7 +40,52 @@ void shift_sites(const Shift& shift, std::int64_t begin, std::int64_t end, Vecto
   }
 }
 
+// out(x) = U_mu(x) ahead(x)
+STAGHORN_FMA_CLONES
+void step_forward(const Shift& shift, std::int64_t begin, std::int64_t end, VectorField& out) {
+  const Lattice& lattice = out.lattice();
+  const int mu = shift.mu, last = lattice.global()[mu] - 1;
+  for (std::int64_t site = begin; site < end; ++site) {
+    const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+    ColorVector<double> forward{};
+    multiply_add(forward, shift.links[site][mu], shift.ahead[site]);
+    for (int i = 0; i < 3; ++i) out[site].c[i] = x[mu] == last ? shift.crossing_phase * forward.c[i] : forward.c[i];
+  }
+}
+
+// out(x) = -behind(x)
+STAGHORN_FMA_CLONES
+void step_backward(const Shift& shift, std::int64_t begin, std::int64_t end, VectorField& out) {
+  const Lattice& lattice = out.lattice();
+  for (std::int64_t site = begin; site < end; ++site) {
+    const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+    const ColorVector<double> backward = shift.behind[site];
+    for (int i = 0; i < 3; ++i) {
+      const Complex<double> c = x[shift.mu] == 0 ? conjugate(shift.crossing_phase) * backward.c[i] : backward.c[i];
+      out[site].c[i] = {-c.re, -c.im};
+    }
+  }
+}
+
 }  // namespace
+
+VectorField covariant_step(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                           const VectorField& in, int step) {
+  const Lattice& lattice = in.lattice();
+  const bool forward = step >= 0;
+  const int mu = forward ? step : -1 - step;
+  const std::int64_t row = lattice.local()[0];
+  VectorField carried(lattice), out(lattice);
+#pragma omp parallel for
+  for (std::int64_t k = 0; k < (forward ? 0 : n_rows(lattice)); ++k)
+    multiply_backward(links, in, mu, k * row, (k + 1) * row, carried);
+  const NeighbourSites<ColorVector<double>> from(communicator, forward ? in : carried, mu, forward ? +1 : -1);
+  const Shift shift{links, from, from, mu, boundary_phase(boundary.theta[std::size_t(mu)])};
+#pragma omp parallel for
+  for (std::int64_t k = 0; k < n_rows(lattice); ++k)
+    (forward ? step_forward : step_backward)(shift, k * row, (k + 1) * row, out);
+  return out;
+}
 
 VectorField symmetric_shift(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
                             const VectorField& in, int mu) {
@@ -49,11 +94,8 @@ VectorField symmetric_shift(const Communicator& communicator, const LinkField& l
   VectorField carried(lattice), out(lattice);
 #pragma omp parallel for
   for (std::int64_t k = 0; k < n_rows(lattice); ++k) multiply_backward(links, in, mu, k * row, (k + 1) * row, carried);
-  const Shift shift{links,
-                    {communicator, in, mu, +1},
-                    {communicator, carried, mu, -1},
-                    mu,
-                    boundary_phase(boundary.theta[std::size_t(mu)])};
+  const NeighbourSites<ColorVector<double>> ahead(communicator, in, mu, +1), behind(communicator, carried, mu, -1);
+  const Shift shift{links, ahead, behind, mu, boundary_phase(boundary.theta[std::size_t(mu)])};
 #pragma omp parallel for
   for (std::int64_t k = 0; k < n_rows(lattice); ++k) shift_sites(shift, k * row, (k + 1) * row, out);
   return out;

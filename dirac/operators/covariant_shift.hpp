@@ -1,4 +1,4 @@
-// Covariant shifts of plain vectors along one direction, with staggered phases and boundary phases as in the operator.
+// Covariant shifts of plain vectors along one direction, with boundary phases as in the operator.
 #pragma once
 
 #include "dirac/fields/site_field.hpp"
@@ -12,5 +12,10 @@ namespace staghorn {
 // Collective.
 VectorField symmetric_shift(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
                             const VectorField& in, int mu);
+
+// Returns U_mu(x) in(x+mu) for `step` = mu, U_mu(x-mu)^dagger in(x-mu) for `step` = -1 - mu, with the boundary phase
+// but no staggered one. The rest as above. Collective.
+VectorField covariant_step(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                           const VectorField& in, int step);
 
 }  // namespace staghorn

@@ -109,7 +109,7 @@ int update(staghorn_gauge* gauge, const LinksArgument& links, const LinksArgumen
 
 void read_file(HeldGauge& held, const char* path) {
   agree_alike(held.ranks(), "staghorn_gauge_read", [&](Asked& asked) { asked.add("path", path); });
-  held.links = defaults_of<staghorn_links>(STAGHORN_LINKS);
+  held.links.links = defaults_of<staghorn_links>(STAGHORN_LINKS);
   if (held.asked.quarks.stored()) held.long_links = held.links;
   held.gauge = gauge_of_file(*held.context->context, path ? path : "", held.asked);
 }

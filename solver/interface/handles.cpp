@@ -94,7 +94,7 @@ void forget_derived(const HeldContext& held) {
   for (staghorn_gauge* handle : held.gauges) {
     const auto gauge = held_by(handle);
     gauge->gauge->forget_derived();
-    gauge->links.generation = 0;  // ranks may differ in what they have read: the next update reads again
+    gauge->links.links.generation = 0;  // ranks may differ in what they have read: the next update reads again
   }
 }
 

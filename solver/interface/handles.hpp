@@ -4,6 +4,7 @@
 
 #include <staghorn.h>
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@
 
 #include "solver/gauge/gauge.hpp"
 #include "solver/interface/alike.hpp"
+#include "solver/interface/layouts/byte_hash.hpp"
 #include "solver/interface/layouts/host_fields.hpp"
 #include "solver/interface/layouts/staged_vectors.hpp"
 #include "solver/interface/statuses.hpp"
@@ -36,15 +38,21 @@ struct HeldContext {
   std::set<std::string> logged;         // warnings that the host has had
 };
 
+// Links of an update as the host described them, and a hash of each buffer, if the host asked for that.
+struct LinksSeen {
+  staghorn_links links{};
+  std::array<ByteHash, 4> bytes{};
+};
+
 struct HeldGauge {
   std::shared_ptr<HeldContext> context;
   std::unique_ptr<Gauge> gauge;
-  std::int64_t number = 0;                   // among the gauges that the context made; the same on all ranks
-  SessionOptions asked;                      // by words of context and gauge: what its solves begin with
-  std::optional<Boundary> boundary;          // by these words, instead of that of `links`
-  staghorn_links links{};                    // of the last update
-  std::optional<staghorn_links> long_links;  // of that, where it brought fat and long links
-  QuarkAction action;                        // what thin links become
+  std::int64_t number = 0;              // among the gauges that the context made; the same on all ranks
+  SessionOptions asked;                 // by words of context and gauge: what its solves begin with
+  std::optional<Boundary> boundary;     // by these words, instead of that of `links`
+  LinksSeen links;                      // of the last update
+  std::optional<LinksSeen> long_links;  // of that, where it brought fat and long links
+  QuarkAction action;                   // what thin links become
   Reconstruct long_reals = Reconstruct::none18;
   VectorSigns signs;  // of vectors in the convention of these links
   std::uint64_t loads = 0;

@@ -1,5 +1,7 @@
 #include "solver/interface/link_calls.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -21,6 +23,7 @@ struct HostArgument {
   staghorn_links links{};
   HostLinks layout{};
   LinkBuffers buffers{};
+  std::array<ByteHash, 4> bytes{};  // of each buffer, where the host asks for a look at them
 };
 
 // What ranks must say alike of their links. How these lie in memory is a matter of each rank.
@@ -55,19 +58,21 @@ HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, co
   return host;
 }
 
-// Links of the host's memory of which the call keeps nothing. Local.
-HostArgument read_that_stay(Asked& asked, const LinksArgument& argument, const Context& context, CallMemory& memory) {
-  HostArgument host = read(asked, argument, LinkKind::thin, context);
+// The bytes of links whose generation is their content. Local.
+void look_at_bytes(HostArgument& host, const char* name, const Extents& local) {
+  if (host.links.generation != STAGHORN_GENERATION_BY_CONTENT) return;
   if (host.layout.space == MemorySpace::cuda)
-    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+    throw Error(ErrorKind::unsupported, std::string(name) + ".generation", "a number, for links in memory of a GPU",
+                "STAGHORN_GENERATION_BY_CONTENT");
   for (int mu = 0; mu < buffers_of(host.layout.order); ++mu)
-    memory.reads(argument.name, bytes_of(host.layout, context.lattice().local(), host.buffers[std::size_t(mu)]), mu);
-  return host;
+    host.bytes[std::size_t(mu)] = hash_bytes(bytes_of(host.layout, local, host.buffers[std::size_t(mu)]),
+                                             std::size_t(bytes_of(host.layout.real)), omp_get_max_threads());
 }
 
-// Whether the host vouches that these are the links of the last update.
-bool is_unchanged(const staghorn_links& now, const staghorn_links& before) {
-  return now.generation != 0 && std::memcmp(&now, &before, sizeof now) == 0;
+// Whether the host vouches that these are the links of the last update, or their bytes say so.
+bool is_unchanged(const HostArgument& now, const LinksSeen& before) {
+  return now.links.generation != 0 && std::memcmp(&now.links, &before.links, sizeof now.links) == 0 &&
+         now.bytes == before.bytes;
 }
 
 // Where links are written to. Phases are searched for, and fat links are made, on the host. Thin links of the host go
@@ -141,6 +146,15 @@ LinksTaken take_pair(HeldGauge& held, const HostArgument& fat, const HostArgumen
 
 }  // namespace
 
+PassingLinks read_passing(Asked& asked, const LinksArgument& argument, const Context& context, CallMemory& memory) {
+  const HostArgument host = read(asked, argument, LinkKind::thin, context);
+  if (host.layout.space == MemorySpace::cuda)
+    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+  for (int mu = 0; mu < buffers_of(host.layout.order); ++mu)
+    memory.reads(argument.name, bytes_of(host.layout, context.lattice().local(), host.buffers[std::size_t(mu)]), mu);
+  return {host.layout, host.buffers};
+}
+
 bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument* naik) {
   HostArgument host;
   std::optional<HostArgument> beside;
@@ -152,17 +166,19 @@ bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument
     const LinkKind kind = makes_others ? LinkKind::fat : LinkKind::thin;  // thin: Naik links may be zero
     host = read(asked, links, kind, context, held.boundary);
     if (naik) beside = read(asked, *naik, LinkKind::naik, context, held.boundary);
-    unchanged = held.gauge->links().are_there() && is_unchanged(host.links, held.links) &&
+    look_at_bytes(host, links.name, held.lattice().local());
+    if (beside) look_at_bytes(*beside, naik->name, held.lattice().local());
+    unchanged = held.gauge->links().are_there() && is_unchanged(host, held.links) &&
                 held.long_links.has_value() == beside.has_value() &&
-                (!beside || is_unchanged(beside->links, *held.long_links));
+                (!beside || is_unchanged(*beside, *held.long_links));
     if (makes_others) require_fit(held.lattice(), Stencil::improved);
     if (host.layout.space == MemorySpace::cuda || (beside && beside->layout.space == MemorySpace::cuda))
       held.await_host();
   });
   if (!held.ranks().any(!unchanged)) return false;
   const LinksTaken taken = beside ? take_pair(held, host, *beside) : take_thin(held, host);
-  held.links = host.links;
-  held.long_links = beside ? std::optional(beside->links) : std::nullopt;
+  held.links = {host.links, host.bytes};
+  held.long_links = beside ? std::optional(LinksSeen{beside->links, beside->bytes}) : std::nullopt;
   held.gauge->take(taken);
   return true;
 }
@@ -171,10 +187,10 @@ void trace_loops(const HeldContext& held, const LinksArgument& links, int n, con
                  const std::int32_t* lengths, double* traces) {
   constexpr int most_paths = 4096, most_steps = 4096;
   const Context& context = *held.context;
-  HostArgument host;
+  PassingLinks host;
   agree_alike(context.communicator(), "staghorn_loop_traces", [&](Asked& asked) {
     CallMemory all;
-    host = read_that_stay(asked, links, context, all);
+    host = read_passing(asked, links, context, all);
     check_choice("n", n, 1, most_paths);
     check_pointer("paths", paths);
     check_pointer("lengths", lengths);
@@ -230,11 +246,11 @@ void smear_links(const HeldContext& held, const LinksArgument& links, const doub
                  const staghorn_links* smeared, void* const* fat, void* const* naik, void* const* unitary) {
   const Communicator& all = held.context->communicator();
   const Lattice& lattice = held.context->lattice();
-  HostArgument host;
+  PassingLinks host;
   WrittenLinks to_fat, to_naik, to_unitary;
   agree_alike(all, "staghorn_smear_links", [&](Asked& asked) {
     CallMemory memory;
-    host = read_that_stay(asked, links, *held.context, memory);
+    host = read_passing(asked, links, *held.context, memory);
     check_pointer("weights", weights);
     for (int i = 0; i < 6; ++i) check_finite("weights[i]", weights[i]);
     asked.add("weights", std::span<const double>(weights, 6));

@@ -5,6 +5,7 @@
 #include <staghorn.h>
 
 #include "solver/interface/handles.hpp"
+#include "solver/interface/layouts/link_conversion.hpp"
 
 namespace staghorn {
 
@@ -14,6 +15,15 @@ struct LinksArgument {
   const staghorn_links* given;
   const void* const* u;
 };
+
+// Links in the host's memory of which a call keeps nothing.
+struct PassingLinks {
+  HostLinks layout{};
+  LinkBuffers buffers{};
+};
+
+// Reads and checks such an argument, within the first message of a call. Throws Error. Local.
+PassingLinks read_passing(Asked& asked, const LinksArgument& links, const Context& context, CallMemory& memory);
 
 // Takes thin links into the gauge, and makes of them what its action says; or fat links and `naik`, the Naik links
 // beside them. Naik links that are zero everywhere: naive quarks with the fat ones. Returns false, and does nothing,

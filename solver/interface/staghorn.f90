@@ -22,7 +22,9 @@ module staghorn
   integer(c_int32_t), parameter :: STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2
   integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, &
     STAGHORN_NO_SLOPPY = 3, STAGHORN_AUTO_SLOPPY = 4
-  integer(c_int64_t), parameter :: STAGHORN_NO_LIMIT = -1
+  integer(c_int64_t), parameter :: STAGHORN_NO_LIMIT = -1, STAGHORN_GENERATION_BY_CONTENT = -1
+  integer(c_int), parameter :: STAGHORN_STOP_ON_THETA = 0, STAGHORN_STOP_ON_CHANGE = 1
+  integer(c_int32_t), parameter :: STAGHORN_MOMENTUM_ODD = 1, STAGHORN_MOMENTUM_EVEN = 2, STAGHORN_MOMENTUM_BOTH = 3
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
     STAGHORN_CERTIFICATE_DEVICE = 2, STAGHORN_CERTIFICATE_WITH_SOLVE = 3
@@ -318,6 +320,13 @@ module staghorn
       integer(c_int), value :: n
       real(c_double), intent(out), optional :: values(*), residuals(*)
     end function
+    integer(c_int) function staghorn_eigenpairs_vectors(gauge, vectors, first, n, v) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_vectors), intent(in) :: vectors
+      integer(c_int), value :: first, n
+      type(c_ptr), intent(in) :: v(*)
+    end function
     integer(c_int) function staghorn_eigenpairs_release(gauge) bind(C)
       import
       type(c_ptr), value :: gauge
@@ -338,6 +347,50 @@ module staghorn
       integer(c_int), value :: n
       integer(c_int32_t), intent(in) :: lengths(*)
       real(c_double), intent(out) :: traces(2, *)
+    end function
+    ! paths: an address of steps for each path
+    integer(c_int) function staghorn_transport(context, links, u, vectors, n, paths, lengths, weights, times, in, out) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links
+      type(staghorn_vectors), intent(in) :: vectors
+      type(c_ptr), intent(in) :: u(4), paths(*)
+      integer(c_int), value :: n, times
+      integer(c_int32_t), intent(in) :: lengths(*)
+      real(c_double), intent(in) :: weights(*)
+      type(c_ptr), value :: in, out
+    end function
+    integer(c_int) function staghorn_spin_taste(context, links, u, vectors, spin, taste, origin, in, out) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links
+      type(staghorn_vectors), intent(in) :: vectors
+      type(c_ptr), intent(in) :: u(4)
+      integer(c_int), value :: spin, taste
+      integer(c_int32_t), intent(in) :: origin(4)
+      type(c_ptr), value :: in, out
+    end function
+    integer(c_int) function staghorn_contract(context, vectors, antiquark, quark, n, momenta, symmetries, origin, &
+        correlators) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_vectors), intent(in) :: vectors
+      type(c_ptr), value :: antiquark, quark
+      integer(c_int), value :: n
+      integer(c_int32_t), intent(in) :: momenta(3, *), symmetries(3, *), origin(4)
+      real(c_double), intent(out) :: correlators(2, *)
+    end function
+    integer(c_int) function staghorn_fix_gauge(context, links, u, directions, relaxation, tolerance, stop, max_sweeps, &
+        functionals, theta, sweeps) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4)
+      integer(c_int), value :: directions, stop, max_sweeps
+      real(c_double), value :: relaxation, tolerance
+      real(c_double), intent(out) :: functionals(2)
+      real(c_double), intent(out), optional :: theta
+      integer(c_int), intent(out), optional :: sweeps
     end function
     integer(c_int) function staghorn_smear_links(context, links, u, weights, smeared, fat, naik, unitary) bind(C)
       import

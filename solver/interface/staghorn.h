@@ -138,6 +138,9 @@ enum staghorn_eigenvector_place {
   STAGHORN_EIGENVECTORS_HOST = 2
 };
 enum staghorn_quarks { STAGHORN_NAIVE = 0, STAGHORN_ASQTAD = 1, STAGHORN_HISQ = 2 };
+/* Of momentum factors: i sin(q x), cos(q x), exp(i q x). */
+enum staghorn_symmetry { STAGHORN_MOMENTUM_ODD = 1, STAGHORN_MOMENTUM_EVEN = 2, STAGHORN_MOMENTUM_BOTH = 3 };
+enum staghorn_fix_stop { STAGHORN_STOP_ON_THETA = 0, STAGHORN_STOP_ON_CHANGE = 1 };
 enum staghorn_group { STAGHORN_U3 = 0, STAGHORN_SU3 = 1 };
 enum staghorn_device { STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1 }; /* 0, 1, ...: that GPU */
 
@@ -182,6 +185,8 @@ typedef struct {
                             none */
 } staghorn_options;
 
+#define STAGHORN_GENERATION_BY_CONTENT (~(uint64_t)0)
+
 /* Links of a host: how they lie, what is multiplied into them, and the boundary condition of D. */
 typedef struct {
   uint32_t struct_size;
@@ -190,12 +195,14 @@ typedef struct {
   int32_t dagger;      /* 1: links are stored as U^dagger, phases and boundary included; orders STAG imply it */
   int32_t reals; /* of a link in the kernels: 18, 12 or 8; 0, the default: 18. Fewer: projected onto SU(3) first. Fat
                     links: 18. Naik links: 18, 13 or 9; fewer than 18: projected onto U(3) first */
-  int64_t site_stride;   /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
-  int64_t link_offset;   /* bytes from the start of a site to its first link */
-  double theta[4];       /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
-  double scale[4];       /* links of the direction are multiplied by it, and stay so in D; default 1 */
-  uint64_t generation;   /* not 0 and as in the last update: the links are the same, nothing is read */
-  double coefficient;    /* Naik links are that times unitary matrices; 0, the default: found from them */
+  int64_t site_stride; /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
+  int64_t link_offset; /* bytes from the start of a site to its first link */
+  double theta[4];     /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
+  double scale[4];     /* links of the direction are multiplied by it, and stay so in D; default 1 */
+  uint64_t generation; /* not 0 and as in the last update: the links are the same, nothing is read, and eigenpairs stay.
+                          STAGHORN_GENERATION_BY_CONTENT: where all else is as in the last update, a hash of their bytes
+                          decides; memory of the host */
+  double coefficient;  /* Naik links are that times unitary matrices; 0, the default: found from them */
   staghorn_words *words; /* of a new gauge: options of operator and numbers by name, as boundary, links, action; they go
                             before the fields above. NULL: none */
 } staghorn_links;
@@ -419,7 +426,7 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
 
 /* The lowest eigenpairs of the gauge's operator, found in fp64 or fp32, each proved by the plain path, and probed for
  * missing ones. The gauge keeps certified ones, and its solves use them: iterations become those of the rest of the
- * spectrum. They go where the links are updated. values, unless NULL: room for request->pairs eigenvalues, ascending;
+ * spectrum. They go where other links are taken. values, unless NULL: room for request->pairs eigenvalues, ascending;
  * it gets info->found of them. info may be NULL. Returns OK, NOT_CONVERGED (calls are used up, or pairs are missing),
  * STAGNATED (rounding leaves more than the tolerance) or STOPPED. Collective. */
 STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const staghorn_eigen_request *request,
@@ -443,6 +450,12 @@ STAGHORN_API int staghorn_eigenpairs_use(staghorn_gauge *gauge, int use);
 /* What is known of those that are kept; the first n values and residuals, unless NULL. Local. */
 STAGHORN_API int staghorn_eigenpairs_get(staghorn_gauge *gauge, staghorn_eigen_info *info, int n, double *values,
                                          double *residuals);
+/* Writes the vectors first to first + n - 1 of those that are kept, of norm 1, to v[0] to v[n-1] in the host's layout
+ * and phases, memory of the host: half vectors hold the even sites, full ones zeros on odd sites. With other phases
+ * than those of the links they are the vectors of that convention. Numbers are as exact as those that are kept.
+ * Collective. */
+STAGHORN_API int staghorn_eigenpairs_vectors(staghorn_gauge *gauge, const staghorn_vectors *vectors, int first, int n,
+                                             void *const *v);
 /* Forgets them. Collective. */
 STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
 
@@ -468,6 +481,38 @@ STAGHORN_API int staghorn_loop_traces(staghorn_context *context, const staghorn_
 STAGHORN_API int staghorn_smear_links(staghorn_context *context, const staghorn_links *links, const void *const u[4],
                                       const double weights[6], const staghorn_links *smeared, void *const fat[4],
                                       void *const naik[4], void *const unitary[4]);
+/* out = W^times in, W = sum over i of weights[i] P_i for n paths: P_i in(x) is in at the end of the path that begins in
+ * x, taken back along it. Steps as of staghorn_loop_traces; 0 steps: in(x) itself. A field gets the boundary phase of
+ * `links`, and no staggered phase. Whole vectors in the memory of the host, whose numbers are used as they are. Outputs
+ * have memory of their own. In fp64; the same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_transport(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                    const staghorn_vectors *vectors, int n, const int32_t *const *paths,
+                                    const int32_t *lengths, const double *weights, int times, const void *in,
+                                    void *out);
+/* out = eps Z_A prod_(mu in S) zeta_mu in: the operator of spin S and taste T as mesons have it at their sink, and as
+ * MILC has it. S and T are sets of directions, bits 1, 2, 4, 8 for x, y, z, t; A = S xor T; zeta_mu(x) = eps(x)
+ * (-1)^(x_mu), eps(x) = (-1)^(x+y+z+t), with x counted from `origin`. Z_A averages products of covariant shifts with
+ * staggered phases over the orders of A. `links`, thin or smeared ones, and boundary as of a gauge; vectors are whole,
+ * in the memory of the host, and in the convention of vectors.phases. In fp64; the same bits on any ranks. Collective.
+ */
+STAGHORN_API int staghorn_spin_taste(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                     const staghorn_vectors *vectors, int spin, int taste, const int32_t origin[4],
+                                     const void *in, void *out);
+/* correlators[k][t][re, im] = sum over sites x of slice t of w_k(x) antiquark(x)^dagger quark(x), w a product over x, y
+ * and z of cos(q x), i sin(q x) or exp(i q x), as symmetries[k][3] says (staghorn_symmetry), q = 2 pi momenta[k][3] /
+ * n, x counted from `origin`. n momenta. Whole vectors in the memory of the host, whose numbers are used as they are.
+ * The same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_contract(staghorn_context *context, const staghorn_vectors *vectors, const void *antiquark,
+                                   const void *quark, int n, const int32_t *momenta, const int32_t *symmetries,
+                                   const int32_t origin[4], double *correlators);
+/* Puts links into Coulomb (directions = 3) or Landau gauge (4) by over-relaxation, in place, projected onto SU(3).
+ * functionals: the mean of Re tr U / 3 over links of these directions, before and after. theta, unless NULL: how far
+ * they are from the gauge, the mean of tr (div A)^2 / 3. sweeps, unless NULL: how many were made. stop
+ * (staghorn_fix_stop): where theta is at most the tolerance, or a sweep changes the functional by less. Returns OK or
+ * NOT_CONVERGED, after max_sweeps. Host memory. The same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_fix_gauge(staghorn_context *context, const staghorn_links *links, void *const u[4],
+                                    int directions, double relaxation, double tolerance, int stop, int max_sweeps,
+                                    double functionals[2], double *theta, int *sweeps);
 /* The sum over all sites of one finite number for each local site, in any order: exact, and rounded once. The same bits
  * on any ranks. Collective. */
 STAGHORN_API int staghorn_site_sum(staghorn_context *context, const double *site_values, double *sum);

@@ -2,6 +2,10 @@
 #ifndef STAGHORN_MPI_H
 #define STAGHORN_MPI_H
 
+#ifdef STAGHORN_CPS_CONNECTION_HPP
+#error "staghorn_mpi.h comes before staghorn_cps.hpp, whose Connection then takes a communicator"
+#endif
+
 #include <mpi.h>
 #include <staghorn.h>
 

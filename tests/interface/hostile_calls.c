@@ -379,6 +379,43 @@ static int smear_links(void) {
   return staghorn_smear_links(a_context(), links_given(), links, or_null(weights), links_given(),
                               one_of(2) ? links_out : NULL, NULL, one_of(2) ? links_out : NULL);
 }
+static int eigenpairs_vectors(void) {
+  return staghorn_eigenpairs_vectors(a_gauge(), vectors_given(), one_of(4) ? one_of(3) : hostile_int(), a_number(),
+                                     or_null(out));
+}
+static int transport(void) {
+  static const int32_t there[] = {0, 3, -1}, back[] = {-2};
+  const int32_t *const paths[] = {or_null((void *)(uintptr_t)there), back};
+  int32_t lengths[] = {one_of(4) ? 3 : hostile_int(), one_of(2)};
+  if (lengths[0] > 3) lengths[0] = 0;
+  const double weights[] = {0.5, one_of(9) ? -1 : hostile_double()};
+  const int n = one_of(4) ? 2 : hostile_int(), times = one_of(4) ? one_of(3) : hostile_int();
+  return staghorn_transport(a_context(), links_given(), links, vectors_given(), n > 2 ? 0 : n,
+                            or_null((void *)(uintptr_t)paths), or_null(lengths), or_null((void *)(uintptr_t)weights),
+                            times > 3 ? -1 : times, in[0], out[0]);
+}
+static int spin_taste(void) {
+  const int32_t origin[4] = {one_of(4), one_of(9) ? 1 : hostile_int(), 0, 3};
+  return staghorn_spin_taste(a_context(), links_given(), links, vectors_given(), one_of(4) ? one_of(16) : hostile_int(),
+                             one_of(4) ? one_of(16) : hostile_int(), or_null((void *)(uintptr_t)origin), in[0], out[0]);
+}
+static int contract(void) {
+  const int32_t origin[4] = {one_of(4), one_of(9) ? 1 : hostile_int(), 0, 3};
+  const int32_t momenta[6] = {0, 1, one_of(9) ? -2 : hostile_int(), 0, 0, 1};
+  const int32_t symmetries[6] = {1, 2, one_of(9) ? 3 : hostile_int(), 2, 2, 2};
+  static double correlators[2 * 2 * 4096];
+  const int n = one_of(4) ? 1 + one_of(2) : hostile_int();
+  return staghorn_contract(a_context(), vectors_given(), in[0], in[1], n > 2 ? 0 : n,
+                           or_null((void *)(uintptr_t)momenta), or_null((void *)(uintptr_t)symmetries),
+                           or_null((void *)(uintptr_t)origin), or_null(correlators));
+}
+static int fix_gauge(void) {
+  const int sweeps = one_of(4) ? one_of(3) : hostile_int();
+  return staghorn_fix_gauge(a_context(), links_given(), links_out, one_of(4) ? 3 + one_of(2) : hostile_int(),
+                            one_of(4) ? 1.5 : hostile_double(), one_of(4) ? 1e-3 : hostile_double(),
+                            one_of(4) ? one_of(2) : hostile_int(), sweeps > 2 ? -1 : sweeps, or_null(values),
+                            one_of(2) ? NULL : &residuals[0], NULL);
+}
 static int site_sum(void) {
   return staghorn_site_sum(a_context(), (const double *)(void *)or_null(source), or_null(&values[0]));
 }
@@ -447,6 +484,11 @@ static struct {
                  {"staghorn_convert_links", convert_links, 30, 0, 0},
                  {"staghorn_loop_traces", loop_traces, 10, 0, 0},
                  {"staghorn_smear_links", smear_links, 10, 0, 0},
+                 {"staghorn_eigenpairs_vectors", eigenpairs_vectors, 10, 0, 0},
+                 {"staghorn_transport", transport, 10, 0, 0},
+                 {"staghorn_spin_taste", spin_taste, 10, 0, 0},
+                 {"staghorn_contract", contract, 10, 0, 0},
+                 {"staghorn_fix_gauge", fix_gauge, 10, 0, 0},
                  {"staghorn_site_sum", site_sum, 10, 0, 0},
                  {"staghorn_file_lattice", file_lattice, 10, 0, 0},
                  {"staghorn_read_links", read_links, 10, 0, 0},

@@ -143,7 +143,7 @@ def test_uninstall_without_an_installation_says_so(little):
 @pytest.mark.slow
 def test_installation_has_no_strays(installed):
     """What lies where. Nothing of the build, of the tests or of the wheel."""
-    patterns = [r"bin/staghorn", r"include/staghorn(_mpi)?\.h", r"include/staghorn_cps\.hpp", r"include/staghorn\.f90",
+    patterns = [r"bin/staghorn", r"include/staghorn(_mpi)?\.h", r"include/staghorn_cps(_connection)?\.hpp", r"include/staghorn\.f90",
                 r"include/staghorn/(halo|dirac|lattice_io|solver)/[\w/]+\.hpp", r"include/staghorn_milc/quda(_milc_interface)?\.h",
                 r"lib\S*/libstaghorn(_milc)?\.so[.\d]*", r"lib\S*/libstaghorn_core\.(a|so[.\d]*)",
                 r"lib\S*/cmake/Staghorn/Staghorn(Config|ConfigVersion|(Core)?Targets|(Core)?Targets-\w+)\.cmake",

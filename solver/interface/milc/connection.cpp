@@ -153,7 +153,8 @@ FieldBytes Connection::bytes_of(const staghorn_vectors& vectors, int sites, cons
   const std::size_t half =
       local_sites() / 2 * 6 * (vectors.precision == STAGHORN_FP32 ? sizeof(float) : sizeof(double));
   if (!at) return {};
-  return FieldBytes::of_array(static_cast<const char*>(at) + (sites == STAGHORN_ODD ? half : 0), half);
+  return FieldBytes::of_array(static_cast<const char*>(at) + (sites == STAGHORN_ODD ? half : 0),
+                              sites == STAGHORN_FULL ? 2 * half : half);
 }
 
 GivenLinks Connection::given_links(int precision, const void* fat, const void* lng) const {

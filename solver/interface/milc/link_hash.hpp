@@ -7,14 +7,9 @@
 #include <functional>
 #include <future>
 
-namespace staghorn::milc {
+#include "solver/interface/layouts/byte_hash.hpp"
 
-// Of the bytes of a field. Two fields that differ have the same hash with a probability of 2^-128.
-struct FieldHash {
-  std::uint64_t low = 0, high = 0;
-  bool zero = true;  // every number is zero, of either sign
-  friend bool operator==(const FieldHash&, const FieldHash&) = default;
-};
+namespace staghorn::milc {
 
 // Fat and long links where the host has them. The pointers are not NULL.
 struct GivenLinks {
@@ -25,7 +20,7 @@ struct GivenLinks {
 
 struct LinkHash {
   int precision = 0;
-  FieldHash fat, lng;
+  ByteHash fat, lng;
   friend bool operator==(const LinkHash&, const LinkHash&) = default;
 };
 

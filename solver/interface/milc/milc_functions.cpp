@@ -79,11 +79,15 @@ CallMemory written_numbers(int n, const double* residuals, const double* relativ
   return memory;
 }
 
-// What qudaInvert and qudaInvertMsrc do, which differ in their names and in how many right-hand sides they have.
-void invert(const char* function, int external_precision, int quda_precision, double mass, const QudaInvertArgs_t& args,
-            double target_residual, double target_relative_residual, const void* fat, const void* lng,
-            void* const* sources, void* const* solutions, double* residual, double* relative_residual, int* iterations,
-            int n) {
+// Which system a function solves: A x = b on the parity of its arguments, from a guess, or M x = b with M = 2m + D on
+// all sites, from zero.
+enum class Asked { parity, full };
+
+// What qudaInvert and its like do, which differ in their names, systems, and in how many right-hand sides they have.
+void invert(const char* function, Asked asked, int external_precision, int quda_precision, double mass,
+            const QudaInvertArgs_t& args, double target_residual, double target_relative_residual, const void* fat,
+            const void* lng, void* const* sources, void* const* solutions, double* residual, double* relative_residual,
+            int* iterations, int n) {
   run(function, [&] {
     const Line line(function);
     for (const auto& [name, pointer] : {std::pair<const char*, const void*>{"residual", residual},
@@ -95,12 +99,13 @@ void invert(const char* function, int external_precision, int quda_precision, do
     if (n < 1) throw Error("number of right-hand sides", "at least 1", n);
     const staghorn_vectors vectors = vectors_of(external_precision);
     staghorn_request request = request_of(quda_precision, args);
+    if (asked == Asked::full) request.system = STAGHORN_FULL;
     CallMemory memory = written_numbers(1, residual, relative_residual, iterations);
     for (int i = 0; i < n; ++i) memory.reads("sources", host().bytes_of(vectors, request.system, sources[i]), i);
     for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
     memory.require_own();
     request.mass = mass;
-    request.guess = 1;
+    request.guess = asked == Asked::parity;
     set_targets(request, 1, &target_residual, &target_relative_residual);
     staghorn_result worst = results_of(1)[0];
     int status = STAGHORN_OK;
@@ -181,16 +186,41 @@ void qudaDslash(int external_precision, int, QudaInvertArgs_t args, const void* 
 void qudaInvert(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args, double target_residual,
                 double target_relative_residual, const void* fat, const void* lng, void* source, void* solution,
                 double* residual, double* relative_residual, int* iterations) {
-  invert("qudaInvert", external_precision, quda_precision, mass, args, target_residual, target_relative_residual, fat,
-         lng, &source, &solution, residual, relative_residual, iterations, 1);
+  invert("qudaInvert", Asked::parity, external_precision, quda_precision, mass, args, target_residual,
+         target_relative_residual, fat, lng, &source, &solution, residual, relative_residual, iterations, 1);
 }
 
 void qudaInvertMsrc(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
                     double target_residual, double target_relative_residual, const void* fat, const void* lng,
                     void** sources, void** solutions, double* residual, double* relative_residual, int* iterations,
                     int n) {
-  invert("qudaInvertMsrc", external_precision, quda_precision, mass, args, target_residual, target_relative_residual,
-         fat, lng, sources, solutions, residual, relative_residual, iterations, n);
+  invert("qudaInvertMsrc", Asked::parity, external_precision, quda_precision, mass, args, target_residual,
+         target_relative_residual, fat, lng, sources, solutions, residual, relative_residual, iterations, n);
+}
+
+// MILC keeps what qudaMultigridCreate returns, and hands it back. There is nothing to set up: CG solves.
+void* qudaMultigridCreate(int, int, double, QudaInvertArgs_t, const void*, const void*, const char*) {
+  static int multigrid;
+  return &multigrid;
+}
+
+void qudaMultigridDestroy(void*) {}
+
+void qudaInvertMG(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
+                  double target_residual, double target_relative_residual, const void* fat, const void* lng, void*, int,
+                  void* source, void* solution, double* residual, double* relative_residual, int* iterations) {
+  args.evenodd = QUDA_EVEN_PARITY;  // not read
+  invert("qudaInvertMG", Asked::full, external_precision, quda_precision, mass, args, target_residual,
+         target_relative_residual, fat, lng, &source, &solution, residual, relative_residual, iterations, 1);
+}
+
+void qudaInvertMsrcMG(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
+                      double target_residual, double target_relative_residual, const void* fat, const void* lng, void*,
+                      int, void** sources, void** solutions, double* residual, double* relative_residual,
+                      int* iterations, int n) {
+  args.evenodd = QUDA_EVEN_PARITY;  // not read
+  invert("qudaInvertMsrcMG", Asked::full, external_precision, quda_precision, mass, args, target_residual,
+         target_relative_residual, fat, lng, sources, solutions, residual, relative_residual, iterations, n);
 }
 
 void qudaMultishiftInvert(int external_precision, int quda_precision, int n, double* offsets, QudaInvertArgs_t args,

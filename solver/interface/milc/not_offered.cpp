@@ -6,38 +6,12 @@
 
 using staghorn::milc::refuse;
 
-void qudaShift(int, int, const void*, void*, void*, int, int, int) { refuse("qudaShift", "WANT_SHIFT_GPU="); }
-
-void qudaSpinTaste(int, int, const void*, void*, void*, int, int, int) {
-  refuse("qudaSpinTaste", "WANT_SPIN_TASTE_GPU=");
-}
-
-void qudaContractFT(int, QudaContractArgs_t*, void*, void*, double*) { refuse("qudaContractFT", "WANT_KS_CONT_GPU="); }
-
-void qudaTwoLinkGaussianSmear(int, int, void*, void*, QudaTwoLinkQuarkSmearArgs_t) {
-  refuse("qudaTwoLinkGaussianSmear", "WANT_GSMEAR_GPU=");
-}
-void qudaFreeTwoLink() { refuse("qudaFreeTwoLink", "WANT_GSMEAR_GPU="); }
-
-void qudaGaugeFixingOVR(int, unsigned int, int, int, double, double, unsigned int, unsigned int, QudaMILCSiteArg_t*) {
-  refuse("qudaGaugeFixingOVR", "WANT_GAUGEFIX_OVR_GPU=");
-}
 void qudaGaugeFixingFFT(int, unsigned int, int, int, double, unsigned int, double, unsigned int, void*) {
-  refuse("qudaGaugeFixingFFT", "WANT_GAUGEFIX_OVR_GPU=");
+  refuse("qudaGaugeFixingFFT", "");
 }
 
 void loadGaugeQuda(void*, QudaGaugeParam*) { refuse("loadGaugeQuda", "WANT_EIG_GPU="); }
 void eigensolveQuda(void**, StaghornMilcComplex*, QudaEigParam*) { refuse("eigensolveQuda", "WANT_EIG_GPU="); }
-
-void* qudaMultigridCreate(int, int, double, QudaInvertArgs_t, const void*, const void*, const char*) {
-  refuse("qudaMultigridCreate", "WANT_MULTIGRID=");
-  return nullptr;
-}
-void qudaInvertMG(int, int, double, QudaInvertArgs_t, double, double, const void*, const void*, void*, int, void*,
-                  void*, double*, double*, int*) {
-  refuse("qudaInvertMG", "WANT_MULTIGRID=");
-}
-void qudaMultigridDestroy(void*) { refuse("qudaMultigridDestroy", "WANT_MULTIGRID="); }
 
 void qudaGaugeForce(int, int, double[3], double, QudaMILCSiteArg_t*) { refuse("qudaGaugeForce", "WANT_GF_GPU="); }
 void qudaGaugeForcePhased(int, int, double[3], double, QudaMILCSiteArg_t*, int) {

@@ -208,13 +208,18 @@ STAGHORN_MILC_API void qudaGaugeFixingOVR(int precision, unsigned int direction,
 STAGHORN_MILC_API void qudaGaugeFixingFFT(int precision, unsigned int direction, int steps, int verbose_interval,
                                           double alpha, unsigned int autotune, double tolerance,
                                           unsigned int stop_theta, void *links);
-/* WANT_MULTIGRID */
+/* WANT_MULTIGRID: M x = b with M = 2m + D on all sites, from zero, by CG. The file is not read. MILC 9782cb00 does not
+ * call qudaInvertMsrcMG. */
 STAGHORN_MILC_API void *qudaMultigridCreate(int external_precision, int quda_precision, double mass,
                                             QudaInvertArgs_t args, const void *fat, const void *lng, const char *file);
 STAGHORN_MILC_API void qudaInvertMG(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
                                     double target_residual, double target_relative_residual, const void *fat,
                                     const void *lng, void *multigrid, int rebuild, void *source, void *solution,
                                     double *residual, double *relative_residual, int *iterations);
+STAGHORN_MILC_API void qudaInvertMsrcMG(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
+                                        double target_residual, double target_relative_residual, const void *fat,
+                                        const void *lng, void *multigrid, int rebuild, void **sources, void **solutions,
+                                        double *residual, double *relative_residual, int *iterations, int n);
 STAGHORN_MILC_API void qudaMultigridDestroy(void *multigrid);
 /* WANT_GF_GPU */
 STAGHORN_MILC_API void qudaGaugeForce(int precision, int loop_types, double coefficients[3], double step,

@@ -22,7 +22,7 @@ class SiteField {
 
   // Links as staghorn.h describes them, u[0] being first_site(). phase_in: they hold MILC's phases and the sign of t.
   staghorn_links layout(bool phase_in) const;
-  const void* first_site() const { return first_; }
+  void* first_site() const { return first_; }
 
  private:
   SiteField(int precision, void* site, void* field, std::size_t offset, std::size_t size, int reals);

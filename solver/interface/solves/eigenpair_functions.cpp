@@ -222,6 +222,43 @@ void get(HeldGauge& held, staghorn_eigen_info* info, int n, double* values, doub
   if (residuals) std::copy_n(pairs.residuals.begin(), n, residuals);
 }
 
+// Vectors of those that are kept, into the host's memory.
+void give_vectors(HeldGauge& held, const staghorn_vectors* vectors, int first, int n, void* const* v) {
+  VectorsArgument argument;
+  agree_on(held, "staghorn_eigenpairs_vectors", [&](Asked& asked) {
+    argument = VectorsArgument(vectors, "vectors", held.context->context->field_device(), &held.signs);
+    asked.add("vectors.phases", argument.given.phases);
+    asked.add("first", first);
+    asked.add("n", n);
+    check_half(argument.given, Parity::even);
+    if (argument.given.memory == STAGHORN_DEVICE)
+      throw Error(ErrorKind::unsupported, "vectors.memory", "memory of the host", "STAGHORN_DEVICE");
+    const DeflationSummary* const kept = held.gauge->eigenpairs().summary();
+    if (!kept) throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
+    check_choice("first", first, 0, long(kept->pairs) - 1);
+    check_choice("n", n, 1, long(kept->pairs) - first);
+    check_pointer("v", v);
+    CallMemory all;
+    for (int i = 0; i < n; ++i) {
+      check_pointer("v[i]", v[i]);
+      const std::optional<Parity> sites = argument.host.half ? std::optional(Parity::even) : std::nullopt;
+      all.writes("v", bytes_of(argument.host, held.lattice().local(), sites, v[i]), i);
+    }
+    all.require_own();
+  });
+  const Eigenpairs& pairs = held.gauge->eigenpairs().pairs();
+  VectorField plain(held.lattice());
+  held.ranks().agree([&] {
+    for (int i = 0; i < n; ++i) {
+      const int number = first + i;
+      pairs.blocks[std::size_t(number / Eigenpairs::vectors_per_block)].unpack_exactly(
+          pairs.parity, number % Eigenpairs::vectors_per_block, plain);
+      if (!argument.host.half) write_vector(argument.host, argument.signs, Parity::odd, plain, v[i]);  // zeros
+      write_vector(argument.host, argument.signs, Parity::even, plain, v[i]);
+    }
+  });
+}
+
 }  // namespace
 
 }  // namespace staghorn
@@ -258,6 +295,11 @@ int staghorn_eigenpairs_use(staghorn_gauge* gauge, int use) {
 int staghorn_eigenpairs_get(staghorn_gauge* gauge, staghorn_eigen_info* info, int n, double* values,
                             double* residuals) {
   return locally(gauge, [&](HeldGauge& held) { get(held, info, n, values, residuals); });
+}
+
+int staghorn_eigenpairs_vectors(staghorn_gauge* gauge, const staghorn_vectors* vectors, int first, int n,
+                                void* const* v) {
+  return collectively(gauge, [&](HeldGauge& held) { give_vectors(held, vectors, first, n, v); });
 }
 
 int staghorn_eigenpairs_release(staghorn_gauge* gauge) {

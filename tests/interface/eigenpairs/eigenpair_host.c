@@ -132,6 +132,76 @@ static void what_makes_no_sense_is_refused(void) {
         strstr(staghorn_last_error(), "info"));
 }
 
+/* Vectors in memory: K v = lambda v by the host's own D, in a layout of the host, in its own phases too. */
+static void vectors_are_handed_out(void) {
+  staghorn_vectors halves = s.vectors;
+  halves.order = STAGHORN_CPS_STAG;
+  halves.half = 1;
+  const long sites = host_volume(&lattice);
+  double *full = host_zeros(&lattice), *half = host_zeros(&lattice), *back = host_zeros(&lattice);
+  double *dv = host_zeros(&lattice), *ddv = host_zeros(&lattice);
+  CHECK(staghorn_eigenpairs_read(gauge, in_folder("e.h5"), NULL) == STAGHORN_OK);
+  CHECK(staghorn_eigenpairs_get(gauge, &info, pairs, again, NULL) == STAGHORN_OK);
+  for (int i = 0; i < pairs; i += 5) {
+    for (long k = 0; k < 6 * sites; ++k) full[k] = half[k] = 9;
+    void *to_full[1] = {full}, *to_half[1] = {half};
+    CHECK(staghorn_eigenpairs_vectors(gauge, &s.vectors, i, 1, to_full) == STAGHORN_OK);
+    CHECK(staghorn_eigenpairs_vectors(gauge, &halves, i, 1, to_half) == STAGHORN_OK);
+    host_hop(&lattice, u, full, dv);
+    host_hop(&lattice, u, dv, ddv);
+    double error = 0, norm = 0, odd = 0;
+    for (long k = 0; k < 6 * sites; ++k) {
+      const double r = -ddv[k] - again[i] * full[k];
+      error += r * r;
+      norm += full[k] * full[k];
+      if (host_parity(&lattice, k / 6)) odd += full[k] * full[k];
+    }
+    CHECK(sqrt(error) < 1e-8 && fabs(norm - 1) < 1e-12 && odd == 0);
+    staghorn_vectors whole = halves;
+    whole.half = 0;
+    CHECK(staghorn_convert_vectors(context, &s.vectors, full, &whole, back) == STAGHORN_OK && half[3 * sites] == 9);
+    CHECK(memcmp(half, back, (size_t)sites * 3 * sizeof *half) == 0);
+  }
+  void *two[2] = {full, half};
+  CHECK(staghorn_eigenpairs_vectors(gauge, &s.vectors, pairs - 1, 2, two) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_eigenpairs_vectors(gauge, &s.vectors, -1, 1, two) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_eigenpairs_vectors(gauge, &s.vectors, 0, 1, NULL) == STAGHORN_E_ARGUMENT);
+  halves.half = STAGHORN_ODD;
+  CHECK(staghorn_eigenpairs_vectors(gauge, &halves, 0, 1, two) == STAGHORN_E_LAYOUT);
+  two[1] = full;
+  CHECK(staghorn_eigenpairs_vectors(gauge, &s.vectors, 0, 2, two) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_eigenpairs_release(gauge) == STAGHORN_OK &&
+        staghorn_eigenpairs_vectors(gauge, &s.vectors, 0, 1, two) == STAGHORN_E_STATE);
+  free(full), free(half), free(back), free(dv), free(ddv);
+}
+
+/* A host that does not number its links: the same bytes keep the pairs, one other bit does not. */
+static void links_of_the_same_content_keep_pairs(void) {
+  const void *links[4] = {u, NULL, NULL, NULL};
+  staghorn_gauge_info before, after;
+  staghorn_defaults(&before, sizeof before, STAGHORN_GAUGE_INFO);
+  after = before;
+  staghorn_links by_content = s.links;
+  by_content.generation = STAGHORN_GENERATION_BY_CONTENT;
+  CHECK(staghorn_gauge_update(gauge, &by_content, links) == STAGHORN_OK);
+  CHECK(staghorn_eigenpairs_read(gauge, in_folder("e.h5"), NULL) == STAGHORN_OK);
+  CHECK(staghorn_gauge_get(gauge, &before) == STAGHORN_OK);
+  double *copy = malloc((size_t)host_volume(&lattice) * 72 * sizeof *copy);
+  memcpy(copy, u, (size_t)host_volume(&lattice) * 72 * sizeof *copy);
+  links[0] = copy; /* the same numbers at another place */
+  CHECK(staghorn_gauge_update(gauge, &by_content, links) == STAGHORN_OK && staghorn_gauge_get(gauge, &after) == 0);
+  CHECK(after.loads == before.loads);
+  CHECK(staghorn_eigenpairs_get(gauge, &info, 0, NULL, NULL) == STAGHORN_OK && info.pairs == pairs);
+  by_content.theta[3] = 0; /* the same links with another boundary */
+  CHECK(staghorn_gauge_update(gauge, &by_content, links) == STAGHORN_OK && staghorn_gauge_get(gauge, &after) == 0);
+  CHECK(after.loads == before.loads + 1);
+  CHECK(staghorn_eigenpairs_get(gauge, &info, 0, NULL, NULL) == STAGHORN_OK && info.pairs == 0);
+  copy[71] = nextafter(copy[71], 2);
+  CHECK(staghorn_gauge_update(gauge, &by_content, links) == STAGHORN_OK && staghorn_gauge_get(gauge, &after) == 0);
+  CHECK(after.loads == before.loads + 2);
+  free(copy);
+}
+
 /* Pairs belong to links: they go with an update, and their file is refused for other links. */
 static void other_links_have_other_pairs(void) {
   CHECK(staghorn_eigenpairs_read(gauge, in_folder("e.h5"), NULL) == STAGHORN_OK);
@@ -164,6 +234,9 @@ int main(int argc, char **argv) {
   pairs_are_written_and_read();
   searches_end_and_go_on();
   what_makes_no_sense_is_refused();
+  vectors_are_handed_out();
+  links_of_the_same_content_keep_pairs();
+  CHECK(staghorn_gauge_update(gauge, &s.links, links) == STAGHORN_OK);
   other_links_have_other_pairs();
   CHECK(staghorn_gauge_destroy(&gauge) == STAGHORN_OK && staghorn_context_destroy(&context) == STAGHORN_OK);
   if (failures == 0) printf("ok\n");

@@ -46,16 +46,17 @@ void eigensolveQuda(void **, double _Complex *, QudaEigParam *)  # WANT_EIG_GPU=
 void qudaHisqParamsInit(QudaHisqParams_t)
 void qudaLoadKSLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)
 void qudaLoadUnitarizedLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)
-void qudaShift(int, int, const void *, void *, void *, int, int, int)  # WANT_SHIFT_GPU=
-void qudaSpinTaste(int, int, const void *, void *, void *, int, int, int)  # WANT_SPIN_TASTE_GPU=
-void qudaContractFT(int, QudaContractArgs_t *, void *, void *, double *)  # WANT_KS_CONT_GPU=
-void qudaTwoLinkGaussianSmear(int, int, void *, void *, QudaTwoLinkQuarkSmearArgs_t)  # WANT_GSMEAR_GPU=
-void qudaFreeTwoLink(void)  # WANT_GSMEAR_GPU=
-void qudaGaugeFixingOVR(int, unsigned, int, int, double, double, unsigned, unsigned, QudaMILCSiteArg_t *)  # WANT_GAUGEFIX_OVR_GPU=
-void qudaGaugeFixingFFT(int, unsigned, int, int, double, unsigned, double, unsigned, void *)  # WANT_GAUGEFIX_OVR_GPU=
-void *qudaMultigridCreate(int, int, double, QudaInvertArgs_t, const void *, const void *, const char *)  # WANT_MULTIGRID=
-void qudaInvertMG(int, int, double, QudaInvertArgs_t, double, double, const void *, const void *, void *, int, void *, void *, double *, double *, int *)  # WANT_MULTIGRID=
-void qudaMultigridDestroy(void *)  # WANT_MULTIGRID=
+void qudaShift(int, int, const void *, void *, void *, int, int, int)
+void qudaSpinTaste(int, int, const void *, void *, void *, int, int, int)
+void qudaContractFT(int, QudaContractArgs_t *, void *, void *, double *)
+void qudaTwoLinkGaussianSmear(int, int, void *, void *, QudaTwoLinkQuarkSmearArgs_t)
+void qudaFreeTwoLink(void)
+void qudaGaugeFixingOVR(int, unsigned, int, int, double, double, unsigned, unsigned, QudaMILCSiteArg_t *)
+void qudaGaugeFixingFFT(int, unsigned, int, int, double, unsigned, double, unsigned, void *)  # -
+void *qudaMultigridCreate(int, int, double, QudaInvertArgs_t, const void *, const void *, const char *)
+void qudaInvertMG(int, int, double, QudaInvertArgs_t, double, double, const void *, const void *, void *, int, void *, void *, double *, double *, int *)
+void qudaInvertMsrcMG(int, int, double, QudaInvertArgs_t, double, double, const void *, const void *, void *, int, void **, void **, double *, double *, int *, int)
+void qudaMultigridDestroy(void *)
 void qudaGaugeForce(int, int, double *, double, QudaMILCSiteArg_t *)  # WANT_GF_GPU=
 void qudaGaugeForcePhased(int, int, double *, double, QudaMILCSiteArg_t *, int)  # WANT_GF_GPU=
 void qudaUpdateU(int, double, QudaMILCSiteArg_t *)  # WANT_GF_GPU=

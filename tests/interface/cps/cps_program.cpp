@@ -9,11 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <vector>
-
-#include "fake_cps.hpp"
-// CPS first, then the adapter.
+#include <memory>
 #include <staghorn_cps.hpp>
+#include <vector>
 
 namespace cps {
 GlobalJobParameter GJP;
@@ -201,7 +199,7 @@ struct Node {
     return a;
   }
   void load(Lattice& lattice, StrOrdType order) const {
-    lattice.order_ = order;
+    lattice.order() = order;
     for (int site = 0; site < sites; ++site) {
       int x[4], at[4];
       global(site, x, at);
@@ -247,17 +245,17 @@ void full_inversion(staghorn_cps::Connection& connection, StrOrdType links, CnvF
   Lattice& lattice = solver;
   node.load(lattice, links);
   const StrOrdType order = links == STAG || convert == CNV_FRM_NO ? STAG : CANONICAL;
+  const StrOrdType order_after = convert == CNV_FRM_NO ? STAG : CANONICAL;  // as CPS's operator leaves fields
   const Field b = whole_source();
   std::vector<Vector> in = node.part(b, order), out(node.sites);
-  const std::vector<Vector> in_before = in;
-  const std::vector<Matrix> links_before = lattice.links();
+  const std::vector<Vector> in_after = node.part(b, order_after);
   CgArg arg = arguments();
   Float true_res = -1;
   const int count = lattice.FmatInv(out.data(), in.data(), &arg, &true_res, convert);
 
   const std::vector<Complex> v = dirac_links();
   const double m2 = 2 * used_mass(arg);
-  const Field x = node.joined(out.data(), node.sites, 0, order), dx = dirac(v, x);
+  const Field x = node.joined(out.data(), node.sites, 0, order_after), dx = dirac(v, x);
   const Field src = even_part(combination(m2, b, -1, dirac(v, b)));  // 2m b_e - D b_o
   const Field x_e = even_part(x);
   const Field r = combination(1, src, -1, even_part(combination(m2 * m2, x_e, -1, dirac(v, dirac(v, x_e)))));
@@ -268,8 +266,11 @@ void full_inversion(staghorn_cps::Connection& connection, StrOrdType links, CnvF
   CHECK(count > 20 && count < 1000, count);
   const Field full = combination(1, b, -1, combination(m2, x, 1, dx));
   CHECK(norm(combination(1, full, -1, even_part(full))) < 1e-13 * norm(b), norm(full));  // the odd equation
-  CHECK(std::memcmp(in.data(), in_before.data(), in.size() * sizeof in[0]) == 0, 0);
-  CHECK(std::memcmp(lattice.GaugeField(), links_before.data(), links_before.size() * sizeof(Matrix)) == 0, 0);
+  CHECK(std::memcmp(in.data(), in_after.data(), in.size() * sizeof in[0]) == 0, 0);
+  const std::vector<Matrix> links_after = lattice.links();
+  CHECK(lattice.StrOrd() == CANONICAL, lattice.StrOrd());
+  node.load(lattice, CANONICAL);
+  CHECK(std::memcmp(lattice.GaugeField(), links_after.data(), links_after.size() * sizeof(Matrix)) == 0, 0);
 
   const int again = lattice.FmatInv(out.data(), in.data(), &arg, &true_res, convert);  // from the solution
   CHECK(again == 1, again);
@@ -302,7 +303,7 @@ void even_inversion(staghorn_cps::Connection& connection) {
   CHECK(residual <= arg.stop_rsd, residual);
   CHECK(near(true_res, residual), true_res);
   CHECK(arg.true_rsd == true_res, arg.true_rsd);
-  const Field f_tmp = node.joined(lattice.odd_hop(), half, half, STAG);
+  const Field f_tmp = node.joined(solver.odd_hop(), half, half, STAG);
   CHECK(norm(combination(1, f_tmp, -1, dx)) < 1e-14 * norm(dx), norm(f_tmp));
   for (int k = half; k < node.sites; ++k) CHECK(out[k].v[3] == 9, out[k].v[3]);
   CHECK(lattice.FmatEvlInv(out.data(), in.data(), &arg, CNV_FRM_NO) == 1, 0);
@@ -313,7 +314,7 @@ void even_inversion(staghorn_cps::Connection& connection) {
   CHECK(count_all == count, count_all);
   const Field y = node.joined(out_all.data(), node.sites, 0, CANONICAL);
   CHECK(std::memcmp(y.data(), x.data(), sizeof(Complex) * x.size()) == 0, 0);
-  const Field again = node.joined(lattice.odd_hop(), half, half, STAG);
+  const Field again = node.joined(solver.odd_hop(), half, half, STAG);
   CHECK(std::memcmp(again.data(), f_tmp.data(), sizeof(Complex) * again.size()) == 0, 0);
 }
 
@@ -402,6 +403,46 @@ void is_refused(const Work& work, const char* word) {
   }
 }
 
+// Fat and long links that Staghorn makes: the solution on these nodes has the bits of one node's.
+void smeared_links_have_the_bits_of_one_node(staghorn_cps::Connection& connection, const staghorn_options& options) {
+  const GlobalJobParameter nodes = GJP;
+  std::vector<Vector> parts[2];
+  connection.smears = true;
+  for (int mu = 0; mu < 4; ++mu)
+    if (GJP.NodeSites(mu) < 4) {
+      staghorn_cps::Solver<GwilsonFasqtad> lattice(connection);
+      is_refused([&] { lattice.take_links(); }, "local extents of at least 4");
+      connection.smears = false;
+      return;
+    }
+  for (int alone = 0; alone < 2; ++alone) {
+    for (int mu = 0; alone && mu < 4; ++mu) {
+      GJP.node_sites[mu] = whole[mu];
+      GJP.nodes[mu] = 1;
+      GJP.node_coor[mu] = 0;
+    }
+    std::unique_ptr<staghorn_cps::Connection> one(alone ? new staghorn_cps::Connection(options) : nullptr);
+    staghorn_cps::Connection& used = alone ? *one : connection;
+    used.smears = true;
+    staghorn_cps::Solver<GwilsonFasqtad> lattice(used);
+    const Node node;
+    node.load(lattice, CANONICAL);
+    std::vector<Vector> in = node.part(whole_source(), CANONICAL), out(node.sites);
+    CgArg arg = arguments();
+    const int count = lattice.FmatInv(out.data(), in.data(), &arg, 0);
+    CHECK(count > 10 && count < 1000, count);
+    parts[alone] = out;
+    used.smears = false;
+  }
+  GJP = nodes;
+  const Node node;
+  Field x(3 * V);
+  for (int site = 0; site < V; ++site)
+    for (int c = 0; c < 3; ++c) x[3 * site + c] = Complex(parts[1][site].v[2 * c], parts[1][site].v[2 * c + 1]);
+  const std::vector<Vector> expected = node.part(x, CANONICAL);
+  CHECK(std::memcmp(parts[0].data(), expected.data(), expected.size() * sizeof(Vector)) == 0, 0);
+}
+
 void what_cannot_be_done_is_refused(staghorn_cps::Connection& connection) {
   const Node node;
   StaggeredLattice lattice(connection);
@@ -414,8 +455,15 @@ void what_cannot_be_done_is_refused(staghorn_cps::Connection& connection) {
   GJP.bc[0] = BND_CND_GPARITY;
   is_refused([&] { lattice.FmatInv(out.data(), in.data(), &arg, 0); }, "boundary conditions");
   GJP.bc[0] = BND_CND_PRD;
-  lattice.order_ = WILSON;
+  lattice.order() = WILSON;
   is_refused([&] { lattice.FmatInv(out.data(), in.data(), &arg, 0); }, "CANONICAL or STAG");
+  lattice.order() = STAG_BLOCK;
+  is_refused([&] { lattice.FmatInv(out.data(), in.data(), &arg, 0); }, "CANONICAL or STAG");
+  lattice.order() = STAG;
+  GJP.bc[0] = BND_CND_TWISTED;
+  is_refused([&] { lattice.FmatInv(out.data(), in.data(), &arg, 0); }, "twisted boundaries want links in the order");
+  GJP.bc[0] = BND_CND_PRD;
+  node.load(lattice, CANONICAL);
 }
 
 void initialise(char** nodes) {
@@ -435,11 +483,12 @@ void initialise(char** nodes) {
   GJP.xi_bare = GJP.xi_v = GJP.xi_v_xi = 1;
 }
 
-void run(staghorn_cps::Connection& connection) {
+void run(staghorn_cps::Connection& connection, const staghorn_options& options) {
   for (const CnvFrmType convert : {CNV_FRM_YES, CNV_FRM_NO})
     for (const StrOrdType links : {CANONICAL, STAG}) full_inversion(connection, links, convert);
   even_inversion(connection);
   shifted_inversions(connection);
+  smeared_links_have_the_bits_of_one_node(connection, options);
   zero_source_is_solved(connection);
   what_cannot_be_done_is_refused(connection);
   GJP.bc[1] = BND_CND_TWISTED;
@@ -464,7 +513,7 @@ int main(int argc, char** argv) {
   if (argc == 1) {
     initialise(nullptr);
     staghorn_cps::Connection connection(options);
-    run(connection);
+    run(connection, options);
   } else if (argc == 5) {
     int provided = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -472,7 +521,7 @@ int main(int argc, char** argv) {
     initialise(argv + 1);
     {
       staghorn_cps::Connection connection(MPI_COMM_WORLD, options);
-      run(connection);
+      run(connection, options);
     }
     MPI_Finalize();
   } else {

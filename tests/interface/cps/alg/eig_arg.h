@@ -1,0 +1,2 @@
+// CPS has this name.
+#include "../fake_cps.hpp"
