@@ -6,7 +6,7 @@ namespace staghorn {
 
 CoarseCorrection::CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing)
     : space_(space), smoothing_(smoothing), s_(d.make_vector()), e_(d.make_vector()), tmp_(d.make_vector()) {
-  if (smoothing > 0) smoother_.emplace(d, nullptr, smoothing, getenv("CF")?atof(getenv("CF")):smooth_from);
+  if (smoothing > 0) smoother_.emplace(d, nullptr, smoothing, smooth_from);
 }
 
 std::int64_t CoarseCorrection::bytes() const { return 3 * s_.bytes() + (smoother_ ? smoother_->bytes() : 0); }

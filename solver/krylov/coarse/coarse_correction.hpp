@@ -20,7 +20,7 @@ class CoarseCorrection final : public Preconditioner {
   static double predicted_bytes(const OperatorBytes& precise, int smoothing);
 
  private:
-  static constexpr double smooth_from = 1.0 / 8;    // of the largest eigenvalue: modes above are the smoother's
+  static constexpr double smooth_from = 1.0 / 32;   // of the largest eigenvalue: modes above are the smoother's
   static constexpr double coarse_tolerance = 1e-2;  // flexible CG takes out what is left
 
   CoarseSpace& space_;

@@ -9,6 +9,7 @@
 #include "halo/watch/activity.hpp"
 #include "solver/eigen/chebyshev_filter.hpp"
 #include "solver/eigen/spectral_range.hpp"
+#include "solver/krylov/coarse/coarse_sums.hpp"
 
 namespace staghorn {
 

@@ -5,7 +5,7 @@
 // then Rayleigh and Ritz. Pairs that have not converged serve all the same, for they precondition.
 #pragma once
 
-#include "solver/krylov/coarse/coarse_system.hpp"
+#include "solver/krylov/coarse/coarse_matrix.hpp"
 
 namespace staghorn {
 

@@ -19,8 +19,8 @@ class CoarseSpace {
   const CoarseMatrix& matrix() const { return matrix_; }
   const CoarsePairs& pairs() const { return pairs_; }
 
-  // x = E(m)^-1 b until |b - E(m) x| <= tolerance |b| for each right-hand side, with shift = 4m^2: flexible CG, whose
-  // preconditioner solves in the space of the pairs. Collective.
+  // x = E(m)^-1 b until |b - E(m) x| <= tolerance |b| for each right-hand side, shift = 4m^2 (coarse_solve.hpp).
+  // Collective.
   void solve(double shift, const CoarseVector& b, CoarseVector& x, double tolerance);
   // correction = Q r, for fields of `d` on even sites. Collective.
   void correct(const StaggeredOperator& d, double shift, const ColorVectorField& r, double tolerance,
@@ -44,8 +44,6 @@ class CoarseSpace {
   static double predicted_work_bytes(const BlockGrid& grid, int n, int n_rhs);
 
  private:
-  void precondition(double shift, CoarseVector& z, const CoarseVector& r) const;
-
   BlockBasis basis_;
   CoarseMatrix matrix_;
   CoarsePairs pairs_;

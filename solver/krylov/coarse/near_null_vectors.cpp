@@ -33,14 +33,13 @@ Eigenpairs find_near_null_vectors(StaggeredOperator& d, int count, long iteratio
   found.parity = parity;
   found.layout = std::make_shared<const SiteLayout>(d.layout());
   std::optional<ConjugateGradient> cg;
-  std::optional<ColorVectorField> x, b;
+  std::optional<ColorVectorField> x, b, start, hopped;
   std::optional<VectorField> plain;
   d.communicator().agree([&] {
     for (int first = 0; first < count; first += per_block)
       found.blocks.emplace_back(*found.layout, d.options().precision, std::min(per_block, count - first));
     cg.emplace(d);
-    x.emplace(d.make_vector());
-    b.emplace(d.make_vector());
+    for (auto* const vector : {&x, &b, &start, &hopped}) vector->emplace(d.make_vector());
     plain.emplace(d.lattice());
   });
   for (int first = 0; first < count; first += columns) {
@@ -51,14 +50,18 @@ Eigenpairs find_near_null_vectors(StaggeredOperator& d, int count, long iteratio
     stop.interrupted = interrupted;
     stop.target_norm.assign(std::size_t(columns), met_at_once);
     stop.source_norm2.assign(std::size_t(columns), 1.5 * double(d.lattice().global_volume()));
-    b->set_zero();
-    x->set_zero();
+    for (ColorVectorField* const zero : {&*b, &*x, &*start}) zero->set_zero();
     for (int i = 0; i < n; ++i) {
       draw_gaussian(*plain, parity, seed, std::uint32_t(first + i));
-      b->pack(parity, i, *plain);
+      start->pack(parity, i, *plain);
       stop.target_norm[std::size_t(i)] = 0;
     }
-    cg->solve(parity_system(d, parity, mass), *x, *b, stop, show);
+    // v = v_0 - x with K x = K v_0
+    const ParitySystem system = parity_system(d, parity, mass);
+    d.hop(*hopped, *start, opposite(parity));
+    d.update_residual(*b, *start, *hopped, parity, system.shift, std::vector<double>(std::size_t(columns), -1), {});
+    cg->solve(system, *x, *b, stop, show);
+    d.combine(1, *start, -1, *x);
     for (int i = 0; i < n; ++i) {
       x->unpack(parity, i, *plain);
       const double norm = std::sqrt(norm2(d.communicator(), *plain, parity));

@@ -73,7 +73,7 @@ FoundCoarse find_coarse(Gauge& gauge, const CoarseRequest& request,
   const OperatorBytes of_operator = predict_operator_bytes(context.lattice(), options);
   const double vector = of_operator.vector / options.n_rhs;
   require_memory(gauge, grid, request.vectors,
-                 of_operator.links + of_operator.halo + 5 * of_operator.vector + request.vectors * vector);
+                 of_operator.links + of_operator.halo + 7 * of_operator.vector + request.vectors * vector);
 
   FoundCoarse found;
   CoarseReport& report = found.report;
