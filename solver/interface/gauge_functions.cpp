@@ -20,6 +20,7 @@
 #include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/interface/words.hpp"
+#include "solver/session/low_modes/coarse_basis.hpp"
 #include "solver/session/low_modes/kept_pairs.hpp"
 #include "solver/session/session.hpp"
 
@@ -100,6 +101,7 @@ int create_of(staghorn_context* context, staghorn_gauge** gauge, const LinksArgu
         load_links(held, links, naik);
         if (asked.eigenvectors)
           load_eigenpairs(*held.gauge, read_eigenvector_header(held.ranks(), *asked.eigenvectors));
+        if (asked.coarse) load_blocks(*held.gauge, read_eigenvector_header(held.ranks(), *asked.coarse));
       });
 }
 

@@ -9,6 +9,7 @@
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/coarse/near_null_vectors.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"
@@ -143,6 +144,7 @@ void describe_blocks(SolveShape& shape, const EigenvectorHeader& header) {
   shape.block_vectors = int(header.count());
   shape.block = block_of(header, shape.options);
   shape.options.blocks = true;
+  shape.mass_by_mass = shape.mass_by_mass || solver_for(shape.options).can.blocks;
 }
 
 void load_blocks(Gauge& gauge, const EigenvectorHeader& header) {
