@@ -128,7 +128,8 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
   const std::int64_t site = lattice.site_index(begin);
   const int n_terms = int(hop.terms.size());
   Neighbours ahead[4][2], behind[4][2];
-  for (int mu = 0; mu < 4; ++mu)
+  const int first_mu = hop.only ? hop.only->mu : 0, end_mu = hop.only ? first_mu + 1 : 4;
+  for (int mu = first_mu; mu < end_mu; ++mu)
     for (int k = 0; k < n_terms; ++k) {
       ahead[mu][k] = neighbours(hop.terms[std::size_t(k)], begin, mu, +1);
       behind[mu][k] = neighbours(hop.terms[std::size_t(k)], begin, mu, -1);
@@ -136,7 +137,7 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
   Coordinates x = lattice.to_global(begin);
   for (int i = 0; i < length; i += step, x[0] += step) {
     Vector sum{};
-    for (int mu = 0; mu < 4; ++mu) {
+    for (int mu = first_mu; mu < end_mu; ++mu) {
       const double eta = staggered_phase(mu, x);
       const Complex<double> phase = hop.crossing_phase[mu];
       for (int k = 0; k < n_terms; ++k) {

@@ -292,6 +292,10 @@ std::vector<Option> make_table() {
           "`blas` cublas); auto: the one "
           "that the other options ask for",
           parse_text, &O::session, &SessionOptions::solver),
+      row(machine, "coarse_tolerance", "TOL",
+          "with `coarse`: the relative residual of coarse solves; smaller takes fewer iterations, each of which takes "
+          "longer",
+          parse_number<double>, &O::session, &SessionOptions::coarse_tolerance),
       row(machine, "preconditioner", "none|chebyshev:N",
           "chebyshev:N: each iteration of CG contains N products with A that need no global sum, in the sloppy "
           "precision if there is one; the iterations are some N + 1 times fewer. For many ranks, where sums are slow",

@@ -4,8 +4,8 @@
 
 namespace staghorn {
 
-CoarseCorrection::CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing)
-    : space_(space), smoothing_(smoothing), s_(d.make_vector()), e_(d.make_vector()), tmp_(d.make_vector()) {
+CoarseCorrection::CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing, double coarse_tolerance)
+    : space_(space), smoothing_(smoothing), coarse_tolerance_(coarse_tolerance), s_(d.make_vector()), e_(d.make_vector()), tmp_(d.make_vector()) {
   if (smoothing > 0) smoother_.emplace(d, nullptr, smoothing, smooth_from);
 }
 
@@ -29,7 +29,7 @@ void CoarseCorrection::apply(const ParitySystem& system, ColorVectorField& z, co
     z.copy_from(r);
   residual_of_z();
   space_.count_products(1 + (smoother_ ? 1 + 2 * smoothing_ : 0));
-  space_.correct(system.d, system.shift, s_, getenv("CT")?atof(getenv("CT")):coarse_tolerance, e_);
+  space_.correct(system.d, system.shift, s_, coarse_tolerance_, e_);
   system.d.combine(1, e_, 1, z);
   if (!smoother_) return;
   residual_of_z();

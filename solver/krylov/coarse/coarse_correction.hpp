@@ -12,19 +12,20 @@ namespace staghorn {
 
 class CoarseCorrection final : public Preconditioner {
  public:
-  // `smoothing`: products with A in each pass of the smoother; 0: none. Both must outlive the object. Local.
-  CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing);
+  // `smoothing`: products with A in each pass of the smoother; 0: none. `coarse_tolerance` of each coarse solve; what it
+  // leaves flexible CG takes out. Both must outlive the object. Local.
+  CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing, double coarse_tolerance);
 
   void apply(const ParitySystem& system, ColorVectorField& z, const ColorVectorField& r) override;
   std::int64_t bytes() const override;
   static double predicted_bytes(const OperatorBytes& precise, int smoothing);
 
  private:
-  static constexpr double smooth_from = 1.0 / 32;   // of the largest eigenvalue: modes above are the smoother's
-  static constexpr double coarse_tolerance = 1e-2;  // flexible CG takes out what is left
+  static constexpr double smooth_from = 1.0 / 32;  // of the largest eigenvalue: modes above are the smoother's
 
   CoarseSpace& space_;
   int smoothing_;
+  double coarse_tolerance_;
   std::optional<ChebyshevPreconditioner> smoother_;
   ColorVectorField s_, e_, tmp_;
 };

@@ -4,11 +4,11 @@
 
 namespace staghorn {
 
-CoarseDeflatedCg::CoarseDeflatedCg(StaggeredOperator& d, CoarseSpace& space)
+CoarseDeflatedCg::CoarseDeflatedCg(StaggeredOperator& d, CoarseSpace& space, double coarse_tolerance)
     : space_(space),
       r_(d.make_vector()),
       tmp_(d.make_vector()),
-      search_(d, std::make_unique<CoarseCorrection>(d, space, 0)) {}
+      search_(d, std::make_unique<CoarseCorrection>(d, space, 0, coarse_tolerance)) {}
 
 std::int64_t CoarseDeflatedCg::bytes() const { return r_.bytes() + tmp_.bytes() + search_.bytes(); }
 

@@ -18,7 +18,7 @@ class CoarseDeflatedCg final : public KrylovSolver {
   static constexpr int vectors = 2;  // besides those of flexible CG and of the correction
 
   // Both must outlive the solver. Local.
-  CoarseDeflatedCg(StaggeredOperator& d, CoarseSpace& space);
+  CoarseDeflatedCg(StaggeredOperator& d, CoarseSpace& space, double coarse_tolerance);
 
   // Collective.
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
@@ -26,7 +26,7 @@ class CoarseDeflatedCg final : public KrylovSolver {
   std::int64_t bytes() const override;
 
  private:
-  static constexpr double start_tolerance = 1e-8;  // of the coarse solve for Q b
+  static constexpr double start_tolerance = 1e-10;  // of the coarse solve for Q b
 
   CoarseSpace& space_;
   ColorVectorField r_, tmp_;

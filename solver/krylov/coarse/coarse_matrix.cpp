@@ -77,34 +77,41 @@ double CoarseMatrix::predicted_bytes(const BlockGrid& grid, Stencil stencil, int
 }
 
 double CoarseMatrix::predicted_set_up_bytes(const BlockGrid& grid, Stencil stencil, int n) {
-  return double(grid.count()) * double(BlockStencil(grid, stencil).entries) * 6 * double(padded(n)) * sizeof(double);
+  const double fields = 2 * lane_step * double(grid.lattice().local_volume()) * sizeof(ColorVector<double>);
+  return double(grid.count()) * double(BlockStencil(grid, stencil).entries) * 6 * double(padded(n)) * sizeof(double) +
+         fields;
 }
 
-// W of one column after the other, leg by leg: each leg of an odd site comes from one block.
+// W of some columns after others, leg by leg: each leg of an odd site comes from one block. `lane_step` columns at a time
+// are written side by side.
 CoarseMatrix::Hops CoarseMatrix::hops(const OperatorLinks& links, const Boundary& boundary,
                                       const BlockBasis& basis) const {
   Hops w;
-  std::optional<VectorField> column, hopped;
+  std::vector<VectorField> columns, hopped;
   communicator_.agree([&] {
     w.resize(std::size_t(grid_.count() * stencil_.entries * 6 * width_));
-    column.emplace(grid_.lattice());
-    hopped.emplace(grid_.lattice());
+    for (auto* const fields : {&columns, &hopped})
+      for (int l = 0; l < lane_step; ++l) fields->emplace_back(grid_.lattice());
   });
-  for (int k = 0; k < n_; ++k) {
-    basis.column(k, *column);
+  for (int first = 0; first < n_; first += lane_step) {
+    const int n = std::min(lane_step, n_ - first);
+    for (int l = 0; l < n; ++l) basis.column(first + l, columns[std::size_t(l)]);
     for (int number = 0; number < legs_of(links.stencil()); ++number) {
-      plain_leg(communicator_, links, boundary, *hopped, *column, Parity::odd, leg_of(links.stencil(), number));
+      const Leg leg = leg_of(links.stencil(), number);
+      for (int l = 0; l < n; ++l)
+        plain_leg(communicator_, links, boundary, hopped[std::size_t(l)], columns[std::size_t(l)], Parity::odd, leg);
 #pragma omp parallel for schedule(static)
       for (std::int64_t b = 0; b < grid_.count(); ++b)
         for (int i = 0; i < grid_.sites(); ++i) {
           const std::vector<int>& slots = stencil_.slots[std::size_t(i)];
           const int slot = stencil_.slot_of_leg[std::size_t(i)][std::size_t(number)];
-          const auto entry = stencil_.first[std::size_t(i)] + (std::find(slots.begin(), slots.end(), slot) - slots.begin());
-          const ColorVector<double>& term = (*hopped)[grid_.site(b, Parity::odd, i)];
+          const auto entry =
+              stencil_.first[std::size_t(i)] + (std::find(slots.begin(), slots.end(), slot) - slots.begin());
+          const std::int64_t site = grid_.site(b, Parity::odd, i);
           for (int c = 0; c < 3; ++c) {
-            double* const to = w.data() + ((b * stencil_.entries + entry) * 3 + c) * 2 * width_ + k;
-            to[0] += term.c[c].re;
-            to[width_] += term.c[c].im;
+            double* const to = w.data() + ((b * stencil_.entries + entry) * 3 + c) * 2 * width_ + first;
+            for (int l = 0; l < n; ++l) to[l] += hopped[std::size_t(l)][site].c[c].re;
+            for (int l = 0; l < n; ++l) to[width_ + l] += hopped[std::size_t(l)][site].c[c].im;
           }
         }
     }

@@ -47,7 +47,7 @@ class CoarseMatrix {
   int n() const { return n_; }
   int neighbours() const { return int(stencil_.pairs.size()); }  // blocks in a row, its own included
   std::int64_t bytes() const { return std::int64_t(numbers_.size() * sizeof(double)); }
-  // Of the matrix, and of W while it is made.
+  // Of the matrix, and of W and fields while it is made.
   static double predicted_bytes(const BlockGrid& grid, Stencil stencil, int n);
   static double predicted_set_up_bytes(const BlockGrid& grid, Stencil stencil, int n);
 

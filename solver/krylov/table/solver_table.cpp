@@ -24,7 +24,7 @@ double flexible_bytes(const OperatorBytes& precise, const OperatorBytes&) {
 constexpr int smoothing = 4;  // products with A in each pass of the smoother of multigrid
 
 std::unique_ptr<KrylovSolver> make_multigrid(const SolverParts& parts) {
-  return std::make_unique<FlexibleCg>(parts.d, std::make_unique<CoarseCorrection>(parts.d, *parts.blocks, smoothing));
+  return std::make_unique<FlexibleCg>(parts.d, std::make_unique<CoarseCorrection>(parts.d, *parts.blocks, smoothing, parts.coarse_tolerance));
 }
 
 constexpr SolverEntry table[] = {
@@ -60,7 +60,7 @@ constexpr SolverEntry table[] = {
      SolverNeeds::nothing,
      {.blocks = true},
      [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
-       return std::make_unique<CoarseDeflatedCg>(parts.d, *parts.blocks);
+       return std::make_unique<CoarseDeflatedCg>(parts.d, *parts.blocks, parts.coarse_tolerance);
      },
      [](const OperatorBytes& precise, const OperatorBytes&) {
        return (FlexibleCg::vectors + CoarseDeflatedCg::vectors) * precise.vector +

@@ -21,6 +21,7 @@ struct SolverParts {
   const Cublas* cublas = nullptr;       // the library, if the request has it
   std::string preconditioner{};         // SessionOptions::preconditioner
   CoarseSpace* blocks = nullptr;        // if there is a basis of blocks
+  double coarse_tolerance = 0;          // SessionOptions::coarse_tolerance
 };
 
 enum class SolverNeeds { nothing, sloppy, cublas };
