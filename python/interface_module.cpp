@@ -311,6 +311,15 @@ void read_eigenpairs(const Gauge& gauge, const std::string& path) {
   collective(*gauge.context, [&] { return staghorn_eigenpairs_read(gauge.handle, path.c_str(), nullptr); });
 }
 
+void find_coarse(const Gauge& gauge, int vectors, const std::optional<std::array<std::int32_t, 4>>& block,
+                 std::int64_t iterations, std::uint64_t seed, const std::optional<std::string>& output, int storage,
+                 bool force) {
+  collective(*gauge.context, [&] {
+    return staghorn_coarse_find(gauge.handle, vectors, block ? block->data() : nullptr, iterations, seed,
+                                output ? output->c_str() : nullptr, storage, force);
+  });
+}
+
 void hop(const Gauge& gauge, const staghorn_vectors& vectors, int target, const Addresses& in, const Addresses& out) {
   const auto sources = pointers<const void*>(in);
   const auto results = pointers<void*>(out);
@@ -437,4 +446,6 @@ NB_MODULE(_interface, m) {
         nb::arg("max_calls"), nb::arg("seed"), nb::arg("checkpoint").none(), nb::arg("checkpoint_every"),
         nb::arg("resume"), nb::arg("output").none(), nb::arg("storage"), nb::arg("force"), nb::arg("vectors"),
         nb::arg("room").none(), nb::arg("progress").none());
+  m.def("find_coarse", &find_coarse, nb::arg("gauge"), nb::arg("vectors"), nb::arg("block").none(),
+        nb::arg("iterations"), nb::arg("seed"), nb::arg("output").none(), nb::arg("storage"), nb::arg("force"));
 }

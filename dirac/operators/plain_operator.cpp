@@ -31,6 +31,11 @@ struct Hop {
   const VectorField& in;
   std::vector<Terms> terms;           // of one step, and for improved quarks of three
   Complex<double> crossing_phase[4];  // the phase of a hop in +mu that leaves the global lattice
+  std::optional<Leg> only;            // the one term that is computed; absent: all
+
+  bool has(int mu, int k, bool forward) const {
+    return !only || (only->mu == mu && only->forward == forward && steps_of(only->set) == terms[std::size_t(k)].steps);
+  }
 };
 
 // result[i] = -U_mu(x)^dagger in(x), x = slice[i]
@@ -65,14 +70,15 @@ void fetch_faces(const Communicator& communicator, const VectorField& in, int mu
 }
 
 Hop make_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
-             const VectorField& in) {
-  Hop hop{in, {}, {}};
+             const VectorField& in, std::optional<Leg> only = std::nullopt) {
+  Hop hop{in, {}, {}, only};
   hop.terms.push_back({links.near, 1, 1, {}});
   if (links.naik) hop.terms.push_back({*links.naik, 3, links.naik_scale, {}});
   for (int mu = 0; mu < 4; ++mu) {
     hop.crossing_phase[mu] = boundary_phase(boundary.theta[mu]);
     if (in.lattice().grid()[mu] == 1) continue;
-    for (Terms& terms : hop.terms) fetch_faces(communicator, in, mu, terms);
+    for (Terms& terms : hop.terms)
+      if (!only || (only->mu == mu && steps_of(only->set) == terms.steps)) fetch_faces(communicator, in, mu, terms);
   }
   return hop;
 }
@@ -122,7 +128,8 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
   const std::int64_t site = lattice.site_index(begin);
   const int n_terms = int(hop.terms.size());
   Neighbours ahead[4][2], behind[4][2];
-  for (int mu = 0; mu < 4; ++mu)
+  const int first_mu = hop.only ? hop.only->mu : 0, end_mu = hop.only ? first_mu + 1 : 4;
+  for (int mu = first_mu; mu < end_mu; ++mu)
     for (int k = 0; k < n_terms; ++k) {
       ahead[mu][k] = neighbours(hop.terms[std::size_t(k)], begin, mu, +1);
       behind[mu][k] = neighbours(hop.terms[std::size_t(k)], begin, mu, -1);
@@ -130,7 +137,7 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
   Coordinates x = lattice.to_global(begin);
   for (int i = 0; i < length; i += step, x[0] += step) {
     Vector sum{};
-    for (int mu = 0; mu < 4; ++mu) {
+    for (int mu = first_mu; mu < end_mu; ++mu) {
       const double eta = staggered_phase(mu, x);
       const Complex<double> phase = hop.crossing_phase[mu];
       for (int k = 0; k < n_terms; ++k) {
@@ -139,9 +146,12 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
         const Neighbours &to = ahead[mu][k], &from = behind[mu][k];
         for (const std::int64_t first : {site, from.site}) prefetch(links, first + i + 4 * step, mu);
 
-        Vector forward{};  // U_mu(x) in(x + steps mu)
-        multiply_add(forward, links[site + i][mu], to.ghost ? to.ghost[i] : hop.in[to.site + i]);
-        add_term(sum, factor, to.crosses, phase, forward);
+        if (hop.has(mu, k, true)) {
+          Vector forward{};  // U_mu(x) in(x + steps mu)
+          multiply_add(forward, links[site + i][mu], to.ghost ? to.ghost[i] : hop.in[to.site + i]);
+          add_term(sum, factor, to.crosses, phase, forward);
+        }
+        if (!hop.has(mu, k, false)) continue;
 
         Vector backward{};  // -U_mu(x - steps mu)^dagger in(x - steps mu)
         if (from.ghost)
@@ -221,6 +231,13 @@ void plain_hop(const Communicator& communicator, const OperatorLinks& links, con
   require_beside(links, out);
   if (links.near.space() == MemorySpace::cuda) return cuda_plain_hop(communicator, links, boundary, out, in, target);
   for_hopped_rows(make_hop(communicator, links, boundary, in), target, out, [](auto...) {});
+}
+
+void plain_leg(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, VectorField& out,
+               const VectorField& in, Parity target, const Leg& leg) {
+  require_beside(links, in);
+  require_beside(links, out);
+  for_hopped_rows(make_hop(communicator, links, boundary, in, leg), target, out, [](auto...) {});
 }
 
 double full_residual(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,

@@ -30,6 +30,11 @@ namespace staghorn {
 void plain_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, VectorField& out,
                const VectorField& in, std::optional<Parity> target = std::nullopt);
 
+// The term of one leg alone: their sum in the order of legs is D in. On the host, with a target; other sites of `out` are
+// left alone.
+void plain_leg(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, VectorField& out,
+               const VectorField& in, Parity target, const Leg& leg);
+
 // How well a system is solved. Both functions write the residual to r, which is another field than x and b, and return
 // its squared norm. A certificate states sqrt(|r|^2 / |b|^2).
 

@@ -320,6 +320,27 @@ class Gauge:
         """
         native.read_eigenpairs(self._native, os.fsdecode(path))
 
+    @collective
+    def find_coarse(self, vectors: int = 24, *, block: Sequence[int] | None = None, iterations: int = 150, seed: int = 1,
+                    output: PathLike | None = None, storage: str = "fp32", force: bool = False) -> dict[str, Any]:
+        """Finds a basis of blocks, as `staghorn coarse` does, and keeps it: solves of the gauge work in its space.
+
+        vectors     how many vectors near the null space of K = -D^2 on even sites: the columns on each block
+        block       sites of a block in x, y, z and t, even, dividing the part of each rank; None: chosen
+        iterations  of Conjugate Gradient for each vector
+        seed        of the noise that they begin as
+        output      path of a file for the vectors, which `coarse` of a context or gauge reads
+        storage     precision of the vectors in that file: fp64, fp32 or fp16
+        force       replace the file if it exists
+
+        Solves then take `solver` "deflated", or "multigrid" if asked for, at any mass, until the links change. Returns the
+        report as a dict. On CPUs, in the precision of the gauge. Collective. Bad input raises Error.
+        """
+        native.find_coarse(self._native, int(vectors), None if block is None else [int(extent) for extent in block],
+                           int(iterations), int(seed), None if output is None else os.fsdecode(output),
+                           choice("storage", storage, native.PRECISIONS), bool(force))
+        return self.context._report()
+
     def __repr__(self) -> str:
         return f"<staghorn.Gauge in {self.context!r}>"
 

@@ -36,10 +36,8 @@ ComplexMatrix unit(int rows, int columns) {
 
 }  // namespace
 
-void draw_gaussian(const StaggeredOperator& d, ColorVectorField& v, Parity parity, std::uint64_t seed,
-                   std::uint32_t number) {
-  const Lattice& lattice = d.lattice();
-  VectorField plain(lattice);
+void draw_gaussian(VectorField& plain, Parity parity, std::uint64_t seed, std::uint32_t number) {
+  const Lattice& lattice = plain.lattice();
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < plain.size(); ++site) {
     const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
@@ -47,6 +45,12 @@ void draw_gaussian(const StaggeredOperator& d, ColorVectorField& v, Parity parit
     RandomStream random(seed, RandomPurpose::lanczos_start, number, std::uint64_t(lattice.global_site_index(x)));
     for (Complex<double>& c : plain[site].c) c = complex_gaussian(random);
   }
+}
+
+void draw_gaussian(const StaggeredOperator& d, ColorVectorField& v, Parity parity, std::uint64_t seed,
+                   std::uint32_t number) {
+  VectorField plain(d.lattice());
+  draw_gaussian(plain, parity, seed, number);
   if (d.options().cuda_device >= 0)
     v.pack(parity, 0, VectorField(plain, MemorySpace::cuda));
   else

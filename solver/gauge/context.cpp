@@ -49,6 +49,7 @@ SessionOptions decided_options(const Communicator& all, const Extents& global, S
 }  // namespace
 
 SessionOptions completed_options(SessionOptions options) {
+  options.blocks = options.coarse.has_value();
   static_cast<SolveNumbers&>(options) = chosen_numbers(options, options);
   check_options(options);
   solver_for(options);    // throws if there is none

@@ -10,11 +10,11 @@
 namespace staghorn {
 
 Gauge::Gauge(const Context& context, const SessionOptions& options)
-    : links_(context, options), bench_(links_, eigenpairs_) {}
+    : links_(context, options), bench_(links_, eigenpairs_, blocks_) {}
 
 Gauge::Gauge(const Context& context, LinkField links, const SessionOptions& options, LinkOrigin origin,
              LinkDemand demand)
-    : links_(context, std::move(links), options, std::move(origin), demand), bench_(links_, eigenpairs_) {}
+    : links_(context, std::move(links), options, std::move(origin), demand), bench_(links_, eigenpairs_, blocks_) {}
 
 LinkField& Gauge::writable_links(MemorySpace space) {
   if (space == MemorySpace::cuda) bench_.forget_copies();  // of other links
@@ -23,7 +23,7 @@ LinkField& Gauge::writable_links(MemorySpace space) {
 
 void Gauge::take(const LinksTaken& links, std::optional<LinkOrigin> origin) {
   if (!links_.are_alike(links)) bench_.forget_operators();
-  eigenpairs_.forget();
+  forget_modes();
   const std::optional<Reconstruct> iterated = options().sloppy_naik_links;
   links_.take(links, std::move(origin));
   if (options().sloppy_naik_links != iterated) bench_.forget_operators();
@@ -32,13 +32,13 @@ void Gauge::take(const LinksTaken& links, std::optional<LinkOrigin> origin) {
 
 void Gauge::improve() {
   bench_.forget_operators();
-  eigenpairs_.forget();
+  forget_modes();
   links_.improve();
 }
 
 void Gauge::add_naik_links(ImprovedGauge improved) {
   bench_.forget_operators();
-  eigenpairs_.forget();
+  forget_modes();
   links_.add_naik(std::move(improved));
 }
 
@@ -54,9 +54,28 @@ void Gauge::keep_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCer
   bench_.forget_vectors();  // its solver is another with eigenvectors
 }
 
+void Gauge::keep_blocks(std::unique_ptr<CoarseSpace> space, double seconds, const std::string& file) {
+  blocks_.keep(std::move(space), seconds, file);
+  SessionOptions with = options();
+  with.blocks = true;
+  links_.set_numbers(with);
+  bench_.forget_vectors();  // its solver is another with blocks
+}
+
+void Gauge::forget_modes() {
+  eigenpairs_.forget();
+  if (blocks_.space()) bench_.forget_vectors();
+  blocks_.forget();
+  SessionOptions without = options();
+  without.blocks = false;
+  links_.set_numbers(without);
+}
+
 void Gauge::set_numbers(const SolveNumbers& asked, const SolveRequest& request) {
+  SolveNumbers with_blocks = asked;
+  with_blocks.blocks = blocks_.space() != nullptr;
   const SessionOptions wanted =
-      links_.with_numbers(chosen_numbers(asked, options(), request, context().lattice().global_volume()));
+      links_.with_numbers(chosen_numbers(with_blocks, options(), request, context().lattice().global_volume()));
   if (wanted.precisions() != options().precisions())
     bench_.forget_operators();
   else if (wanted.numbers() != options().numbers())
@@ -66,7 +85,7 @@ void Gauge::set_numbers(const SolveNumbers& asked, const SolveRequest& request) 
 
 void Gauge::forget_derived() {
   bench_.forget_all();
-  eigenpairs_.forget();
+  forget_modes();
   earlier_ = {};
   links_.forget_measured();
 }

@@ -9,6 +9,7 @@
 
 #include "solver/gauge/earlier_solutions.hpp"
 #include "solver/gauge/gauge_links.hpp"
+#include "solver/gauge/kept_blocks.hpp"
 #include "solver/gauge/kept_eigenpairs.hpp"
 #include "solver/gauge/workbench.hpp"
 #include "solver/report/run_setting.hpp"
@@ -33,6 +34,7 @@ class Gauge {
   const Workbench& bench() const { return bench_; }
   KeptEigenpairs& eigenpairs() { return eigenpairs_; }
   const KeptEigenpairs& eigenpairs() const { return eigenpairs_; }
+  const KeptBlocks& blocks() const { return blocks_; }
   EarlierSolutions& earlier() { return earlier_; }  // of requests with `chronological`
   const EarlierSolutions& earlier() const { return earlier_; }
 
@@ -61,6 +63,9 @@ class Gauge {
   void keep_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCertificate& certificate, double seconds,
                        const std::string& file, const std::string& format);
 
+  // Keeps a basis of blocks made from these links, for solves; `seconds` it took. Local.
+  void keep_blocks(std::unique_ptr<CoarseSpace> space, double seconds, const std::string& file);
+
   // What solves of one gauge may differ in, from now on, chosen for such a request. What is made stays where it serves
   // these too. Throws Error where they do not go together, or ask for fewer reals than these links have. Local.
   void set_numbers(const SolveNumbers& asked, const SolveRequest& request);
@@ -70,8 +75,11 @@ class Gauge {
   void forget_derived();
 
  private:
+  void forget_modes();  // eigenpairs and blocks, which belong to the links of before
+
   GaugeLinks links_;
   KeptEigenpairs eigenpairs_;
+  KeptBlocks blocks_;
   Workbench bench_;
   EarlierSolutions earlier_;
 };

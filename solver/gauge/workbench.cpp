@@ -88,6 +88,7 @@ SolveShape Workbench::shape(int n_rhs, System system, MemorySpace certificate) c
   shape.unlike_ranks = context.unlike_ranks();
   shape.options.certificate = certificate == MemorySpace::cuda ? CertificatePlace::device : CertificatePlace::host;
   eigenpairs_.describe(shape);
+  blocks_.describe(shape);
   return shape;
 }
 
@@ -96,6 +97,7 @@ MemoryBudget Workbench::held_by(double of_operators) const {
   MemoryBudget held;
   (on_gpu ? held.device : held.host) = of_operators;
   eigenpairs_.add_to(held, on_gpu);
+  blocks_.add_to(held);
   return held;
 }
 
@@ -161,8 +163,9 @@ void Workbench::make_operators(const SolveShape& wanted) {
 void Workbench::make_pass() {
   const SolverEntry& entry = solver_for(links_.options());
   const Context& context = links_.context();
-  std::unique_ptr<KrylovSolver> solver =
-      entry.make({*precise_, sloppy_.get(), context.cublas(), links_.options().preconditioner});
+  std::unique_ptr<KrylovSolver> solver = entry.make({*precise_, sloppy_.get(), context.cublas(),
+                                                     links_.options().preconditioner, blocks_.space(),
+                                                     links_.options().coarse_tolerance});
   if (eigenpairs_.deflation() && !entry.can.deflate)
     solver = std::make_unique<DeflatedSolver>(*precise_, std::move(solver));
   pass_ = std::make_unique<EvenOddPass>(*precise_, std::move(solver), context.loop());
@@ -203,6 +206,7 @@ void Workbench::prepare(int n_rhs, System system, MemorySpace certificate) {
   if (first && links_.context().on_gpus()) pass_->rehearse(system);  // hops are collective: all ranks, or none
   reset_times();
   if (Deflation* const deflation = eigenpairs_.deflation()) deflation->reset_use();
+  if (CoarseSpace* const space = blocks_.space()) space->reset_use();
 }
 
 Workbench::BatchParts Workbench::prepare_batch(int columns, std::size_t n_sources, System system) {

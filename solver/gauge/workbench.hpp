@@ -10,6 +10,7 @@
 #include "dirac/operators/staggered_operator.hpp"
 #include "solver/gauge/certificate_fields.hpp"
 #include "solver/gauge/gauge_links.hpp"
+#include "solver/gauge/kept_blocks.hpp"
 #include "solver/gauge/kept_eigenpairs.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_check.hpp"
@@ -18,8 +19,9 @@ namespace staghorn {
 
 class Workbench {
  public:
-  // Both must outlive the object. Local.
-  Workbench(const GaugeLinks& links, const KeptEigenpairs& eigenpairs) : links_(links), eigenpairs_(eigenpairs) {}
+  // All must outlive the object. Local.
+  Workbench(const GaugeLinks& links, const KeptEigenpairs& eigenpairs, const KeptBlocks& blocks)
+      : links_(links), eigenpairs_(eigenpairs), blocks_(blocks) {}
 
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
   // where that does not fit into memory. Times of hops count from here. `certificate`: where it runs.
@@ -93,6 +95,7 @@ class Workbench {
 
   const GaugeLinks& links_;
   const KeptEigenpairs& eigenpairs_;
+  const KeptBlocks& blocks_;
   std::unique_ptr<StaggeredOperator> sloppy_, precise_;  // made by the first solve, and again when n_rhs changes
   std::unique_ptr<EvenOddPass> pass_;                    // the solver and its vectors, made with them
   CertificateFields certificate_;

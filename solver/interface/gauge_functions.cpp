@@ -20,6 +20,7 @@
 #include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/interface/words.hpp"
+#include "solver/session/low_modes/coarse_basis.hpp"
 #include "solver/session/low_modes/kept_pairs.hpp"
 #include "solver/session/session.hpp"
 
@@ -99,6 +100,7 @@ int create_of(staghorn_context* context, staghorn_gauge** gauge, const LinksArgu
         if (action) set_action(held, *action);
         load_links(held, links, naik);
         if (asked.eigenvectors) take_eigenpairs(*held.gauge, *asked.eigenvectors, asked.eigenpairs);
+        if (asked.coarse) load_blocks(*held.gauge, read_eigenvector_header(held.ranks(), *asked.coarse));
       });
 }
 

@@ -308,6 +308,13 @@ module staghorn
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int), value :: storage, replace
     end function
+    integer(c_int) function staghorn_coarse_find(gauge, vectors, block, iterations, seed, path, storage, replace) bind(C)
+      import
+      type(c_ptr), value :: gauge, block, path
+      integer(c_int), value :: vectors
+      integer(c_int64_t), value :: iterations, seed
+      integer(c_int), value :: storage, replace
+    end function
     integer(c_int) function staghorn_eigenpairs_use(gauge, use) bind(C)
       import
       type(c_ptr), value :: gauge

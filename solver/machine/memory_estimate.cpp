@@ -9,6 +9,7 @@
 #include "solver/eigen/lanczos_search.hpp"
 #include "solver/eigen/low_mode_correlator.hpp"
 #include "solver/eigen/low_mode_trace.hpp"
+#include "solver/krylov/coarse/coarse_space.hpp"
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/table/solver_table.hpp"
@@ -120,6 +121,12 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
           field * double(correlators ? LowModeCorrelator::fields(shape.eigenpairs) : LowModeTrace::fields);
       if (certified_there) estimate.objects["device_certificate"] += field;
     }
+  }
+  if (shape.block_vectors > 0) {
+    const BlockGrid grid(lattice, shape.block);
+    const Stencil stencil = improved ? Stencil::improved : Stencil::naive;
+    estimate.objects["blocks"] = CoarseSpace::predicted_bytes(grid, stencil, shape.block_vectors);
+    estimate.objects["coarse_vectors"] = CoarseSpace::predicted_work_bytes(grid, shape.block_vectors, shape.n_rhs);
   }
   if (shape.meson_fields > 0) estimate.objects["mesons"] = field * shape.meson_fields;
   estimate.packing = std::max(fast.packing, sloppy.packing);

@@ -28,6 +28,8 @@ struct SolveShape {
   std::int64_t eigenpairs = 0;  // that solves deflate with
   Precision eigenvector_precision = Precision::fp64;
   bool eigenvectors_on_host = false;                                   // of a GPU
+  int block_vectors = 0;                                               // of the basis of blocks that solves work in
+  Extents block{};                                                     // of that basis
   LowPart low_part = LowPart::none;                                    // made exact by these
   int meson_fields = 0;                                                // that mesons keep, on the host
   ShiftedPrecision shifts_in = ShiftedPrecision::precise_then_sloppy;  // several masses; as it is: the most
@@ -49,6 +51,8 @@ struct MemoryEstimate {
   //   shifted_vectors      several masses: x and p of each, and what their batch has besides; else absent
   //   eigenvectors         known eigenvectors; else absent
   //   deflation            two vectors of their precision for all n_rhs; else absent
+  //   blocks               a basis of blocks with its matrix and eigenpairs, on the host; else absent
+  //   coarse_vectors       of the work with it; else absent
   //   low_modes            exact low modes: fp64 fields on the host, while they are computed; else absent
   //   mesons               solutions and shifted ones that mesons keep: fp64 fields on the host; else absent
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site, 1152 with Naik links

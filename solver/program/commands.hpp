@@ -23,6 +23,7 @@ enum ExitStatus {
 
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
+int run_coarse(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_certify(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_campaign_command(const Communicator& communicator, const std::vector<std::string>& arguments,
                          std::ostream& out);

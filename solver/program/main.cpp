@@ -31,6 +31,7 @@ struct Command {
 constexpr Command commands[] = {
     {"solve", "solve the staggered Dirac equation on a gauge configuration and certify the answer", run_solve},
     {"eigen", "find the lowest eigenpairs of -D^2 on a gauge configuration, certified", run_eigen},
+    {"coarse", "find vectors for a basis of blocks, for deflated solves and multigrid", run_coarse},
     {"certify", "judge a solution that any code wrote, and find its convention", run_certify},
     {"campaign", "merge the reports of jobs that worked on many configurations, and print the averages",
      run_campaign_command},

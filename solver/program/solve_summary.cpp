@@ -68,6 +68,13 @@ void print_deflation(std::ostream& out, const DeflationSummary& deflation) {
       plural(int(deflation.projections)), deflation.seconds, deflation.largest_residual, deflation.orthogonality);
 }
 
+void print_coarse(std::ostream& out, const CoarseSummary& coarse) {
+  out << format("  %lld blocks of %s with %d vectors: %ld coarse solves of %.1f iterations in %.2f s; %ld operator calls\n",
+                static_cast<long long>(coarse.blocks), to_string(coarse.block).c_str(), coarse.vectors, coarse.solves,
+                coarse.solves > 0 ? double(coarse.iterations) / double(coarse.solves) : 0, coarse.seconds,
+                coarse.operator_calls);
+}
+
 std::string color_of(const RhsReport& rhs) { return rhs.color < 0 ? "-" : std::to_string(rhs.color); }
 
 // The columns that end a line of a right-hand side.
@@ -222,6 +229,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
     out << "\n";
   }
   if (report.deflation) print_deflation(out, *report.deflation);
+  if (report.coarse) print_coarse(out, *report.coarse);
   if (report.checkpoint) print_checkpoint(out, *report.checkpoint, "iterations");
   print_times(out, report.times);
   print_transports(out, report.transports, "");

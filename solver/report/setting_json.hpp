@@ -11,6 +11,8 @@
 
 namespace staghorn {
 
+struct CoarseSummary;
+
 using Json = nlohmann::ordered_json;  // keeps the order in which a reader wants the keys
 
 template <class Number>
@@ -32,6 +34,7 @@ Json checksums_json(const std::map<std::string, ChecksumResult>& checksums);
 Json gauge_json(const GaugeSummary& gauge);
 // `resumed`: the name of what was counted before the solve went on. Null without checkpoints.
 Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const char* resumed);
+Json coarse_json(const std::optional<CoarseSummary>& coarse);  // null without a basis of blocks
 // What `shares auto` found; null where it was not asked for.
 Json shares_json(const SessionOptions& options);
 Json transports_json(const TransportChoice& choice);

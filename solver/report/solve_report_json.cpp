@@ -233,6 +233,7 @@ std::string to_json(const SolveReport& report) {
                       {"noticed", report.faults->noticed},
                       {"recovered", report.faults->recovered}};
   json["deflation"] = deflation_json(report.deflation);
+  json["coarse"] = coarse_json(report.coarse);
   json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_iterations");
   json["seconds"] = seconds_json(report.seconds);
   json["times"] = to_json(report.times);

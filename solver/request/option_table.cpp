@@ -211,6 +211,13 @@ std::vector<Option> make_table() {
           whole_number(1, EigenRequest::most_pairs), &O::session, &SessionOptions::eigenpairs),
       row(solver, "deflate", "on|off", "use the eigenpairs of `eigenvectors`, if there are any", parse_switch,
           &O::request, &SolveRequest::deflate),
+      row(lattice_operator, "coarse", "F",
+          "vectors of `staghorn coarse` or eigenvectors, cut into blocks; solves work in their space by coarse solves: "
+          "`solver` deflated (the default with it) or multigrid",
+          parse_text, &O::session, &SessionOptions::coarse),
+      row(lattice_operator, "coarse_block", "x,y,z,t",
+          "with `coarse`: the extents of a block (default: those of the file, else 4 in each direction)", parse_extents,
+          &O::session, &SessionOptions::coarse_block),
       row(problem, "exact_low_modes", "",
           "the part that `eigenvectors` hold is exact in condensates, where noise is for the rest; pion correlators "
           "have it from all translates of the source",
@@ -303,9 +310,14 @@ std::vector<Option> make_table() {
           parse_tuning, &O::session, &SessionOptions::tuning),
       row(machine, "solver", "NAME",
           "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
-          "also with `sloppy` fp32), flexible (with `preconditioner`) or cublas (with `blas` cublas); auto: the one "
+          "also with `sloppy` fp32), flexible (with `preconditioner`), deflated or multigrid (with `coarse`) or cublas (with "
+          "`blas` cublas); auto: the one "
           "that the other options ask for",
           parse_text, &O::session, &SessionOptions::solver),
+      row(machine, "coarse_tolerance", "TOL",
+          "with `coarse`: the relative residual of coarse solves; smaller takes fewer iterations, each of which takes "
+          "longer",
+          parse_number<double>, &O::session, &SessionOptions::coarse_tolerance),
       row(machine, "preconditioner", "none|chebyshev:N",
           "chebyshev:N: each iteration of CG contains N products with A that need no global sum, in the sloppy "
           "precision if there is one; the iterations are some N + 1 times fewer. For many ranks, where sums are slow",

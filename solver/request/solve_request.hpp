@@ -72,6 +72,8 @@ struct SolveNumbers : Precisions {
   std::string solver = "auto";          // auto, or a name of solver/krylov/table/solver_table.cpp
   std::string preconditioner = "none";  // or one of solver/krylov/preconditioned/preconditioner.hpp, as "chebyshev:8"
   bool is_preconditioned() const { return preconditioner != "none"; }
+  bool blocks = false;  // there is a basis of blocks for these links
+  double coarse_tolerance = 1e-2;  // of each coarse solve in it, on its relative residual
   const SolveNumbers& numbers() const { return *this; }
   bool operator==(const SolveNumbers&) const = default;
 };
@@ -100,6 +102,9 @@ struct SessionOptions : SolveNumbers {
   std::optional<std::string> eigenvectors;
   std::optional<int> eigenpairs;  // so many are found and written there where that file does not exist
   EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;
+  // Vectors near the null space of K, a file; solves use the basis of blocks that they are cut into (docs/coarse.md).
+  std::optional<std::string> coarse;
+  std::optional<Extents> coarse_block;  // the extents of a block; absent: those of the file, or chosen by the program
   bool host_loop = false;  // the host runs every loop (operator_options.hpp); shares that are measured ask so
   // Experiments (dirac/kernels/experiments).
   SlowRanks slow_device;             // ranks that wait on purpose

@@ -12,6 +12,7 @@
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/job/solve.hpp"
+#include "solver/session/low_modes/coarse_basis.hpp"
 #include "solver/session/low_modes/kept_pairs.hpp"
 
 namespace staghorn {
@@ -58,21 +59,25 @@ struct GaugeFiles {
       eigenvectors = read_eigenvector_header(all, *options.eigenvectors);
       require_belongs(*eigenvectors, header.extents, identity_of_options(options));
     }
+    if (options.coarse) {
+      coarse = read_eigenvector_header(all, *options.coarse);
+      require_belongs(*coarse, header.extents, identity_of_options(options));
+    }
   }
 
   Stopwatch reading;
   std::string path;  // "" of fat and Naik links
   GaugeHeader header;
   std::optional<ImprovedHeaders> pair;
-  std::optional<EigenvectorHeader> eigenvectors;
+  std::optional<EigenvectorHeader> eigenvectors, coarse;
 };
 
 std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& files, const SessionOptions& options,
                                       const ExpectedSolve& expected) {
-  const auto& [reading, path, header, pair, eigenvectors] = files;
+  const auto& [reading, path, header, pair, eigenvectors, coarse] = files;
   // A GPU is made ready beside the reading of thin links. What is free there is known then, and asked for by the first
   // solve; what could never fit is refused here.
-  const bool beside = !pair && !options.eigenvectors;
+  const bool beside = !pair && !options.eigenvectors && !coarse;
   const cuda::StartBeside start(beside ? context.cuda_device() : -1);
   std::optional<Context::Scope> scope;
   if (!beside) scope.emplace(context);
@@ -86,6 +91,7 @@ std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& 
     shape.n_rhs = std::min(shape.n_rhs, Deflation::most_rhs);  // the others wait
     shape.eigenvectors_on_host = eigenvectors_go_to_host(context.communicator(), shape, context.cuda_device());
   }
+  if (coarse) describe_blocks(shape, *coarse);
   require_memory(context.communicator(), shape, context.cuda_device(), {}, beside ? GpuMemory::all : GpuMemory::free);
   std::unique_ptr<Gauge> gauge;
   if (pair) {
@@ -107,6 +113,7 @@ std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& 
     load_eigenpairs(*gauge, *eigenvectors, shape.eigenvectors_on_host);
   else if (options.eigenvectors)
     take_eigenpairs(*gauge, *options.eigenvectors, options.eigenpairs);
+  if (coarse) load_blocks(*gauge, *coarse);
   gauge->measured();
   gauge->set_read_seconds(reading.seconds());
   return gauge;
@@ -146,6 +153,7 @@ Session::Session(const Communicator& all, const Extents& global, const SessionOp
   completed_options(options);
   if (options.quarks.stored())
     throw Error("fat", "no links from files beside those of gauge files", *options.quarks.fat);
+  if (options.coarse) throw Error("coarse", "a single configuration, to which its vectors belong", "several");
   state_.reset(new State{std::make_shared<Context>(all, global, options, options.mapping)});
   const Context& context = *state_->context;
   const Context::Scope scope(context);
@@ -201,6 +209,7 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
   state_->gauge->measured();
   if (options.quarks.improved()) state_->gauge->improve();
   if (options.eigenvectors) staghorn::take_eigenpairs(*state_->gauge, *options.eigenvectors, options.eigenpairs);
+  if (options.coarse) load_blocks(*state_->gauge, read_eigenvector_header(context.communicator(), *options.coarse));
 }
 
 Session::~Session() = default;

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
       {"eigenpair_checks", eigenpair_checks()},
       {"bound_checks", bound_checks()},
       {"shifted_checks", shifted_checks()},
+      {"coarse_checks", coarse_checks()},
       {"job_checks", job_checks()},
       {"hermitian_eigen_checks", hermitian_eigen_checks()},
       {"lanczos_checks", lanczos_checks()},

@@ -54,6 +54,7 @@ std::vector<UnitCheck> lanczos_checks();
 std::vector<UnitCheck> improved_cg_checks();
 std::vector<UnitCheck> bound_checks();
 std::vector<UnitCheck> shifted_checks();
+std::vector<UnitCheck> coarse_checks();
 std::vector<UnitCheck> job_checks();
 std::vector<UnitCheck> output_file_checks();
 std::vector<UnitCheck> name_lock_checks();

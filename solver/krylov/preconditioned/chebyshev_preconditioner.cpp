@@ -15,10 +15,12 @@ constexpr int products_for_range = 24;
 
 }  // namespace
 
-ChebyshevPreconditioner::ChebyshevPreconditioner(StaggeredOperator& d, StaggeredOperator* sloppy, int products)
+ChebyshevPreconditioner::ChebyshevPreconditioner(StaggeredOperator& d, StaggeredOperator* sloppy, int products,
+                                                 double from)
     : precise_(d),
       d_(sloppy ? *sloppy : d),
       products_(products),
+      from_(from),
       r_(d_.make_vector()),
       p_(d_.make_vector()),
       tmp_(d_.make_vector()) {
@@ -47,7 +49,8 @@ double ChebyshevPreconditioner::largest_eigenvalue(Parity parity) {
 // Chebyshev's iteration in the form of CG, whose lines the operator has: r -= alpha A p, p = r + beta p, z += alpha p,
 // with tmp = D p by its recurrence, and with alpha and beta from the interval in place of dot products.
 void ChebyshevPreconditioner::apply(const ParitySystem& system, ColorVectorField& z, const ColorVectorField& r) {
-  const double half_width = largest_eigenvalue(system.parity) / 2, middle = system.shift + half_width;
+  const double largest = largest_eigenvalue(system.parity), half_width = (1 - from_) * largest / 2,
+               middle = system.shift + (1 + from_) * largest / 2;
   const Activity activity("Chebyshev preconditioner");
   const Parity other = opposite(system.parity);
   const std::size_t n_rhs = std::size_t(r.n_rhs());

@@ -15,8 +15,9 @@ namespace staghorn {
 
 class ChebyshevPreconditioner final : public Preconditioner {
  public:
-  // See PreconditionerEntry. With `sloppy` it works in that precision.
-  ChebyshevPreconditioner(StaggeredOperator& d, StaggeredOperator* sloppy, int products);
+  // See PreconditionerEntry. With `sloppy` it works in that precision. `from`: where the interval begins above the
+  // shift, over the largest eigenvalue of -D^2. 0: a solver; above: a smoother, which leaves low modes to others.
+  ChebyshevPreconditioner(StaggeredOperator& d, StaggeredOperator* sloppy, int products, double from = 0);
 
   // The first time for these links it finds the largest eigenvalue, by some products with A more.
   void apply(const ParitySystem& system, ColorVectorField& z, const ColorVectorField& r) override;
@@ -28,6 +29,7 @@ class ChebyshevPreconditioner final : public Preconditioner {
 
   StaggeredOperator &precise_, &d_;  // d_: of the iteration
   int products_;
+  double from_;
   ColorVectorField r_, p_, tmp_;
   std::optional<ColorVectorField> z_;  // in low precision
   std::shared_ptr<HopData> links_;

@@ -2,6 +2,7 @@
 
 #include "halo/watch/error.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
+#include "solver/krylov/coarse/coarse_deflation.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas_conjugate_gradient.hpp"
 #include "solver/krylov/preconditioned/flexible_cg.hpp"
@@ -18,6 +19,12 @@ std::unique_ptr<KrylovSolver> make_flexible(const SolverParts& parts) {
 
 double flexible_bytes(const OperatorBytes& precise, const OperatorBytes&) {
   return FlexibleCg::vectors * precise.vector;
+}
+
+constexpr int smoothing = 4;  // products with A in each pass of the smoother of multigrid
+
+std::unique_ptr<KrylovSolver> make_multigrid(const SolverParts& parts) {
+  return std::make_unique<FlexibleCg>(parts.d, std::make_unique<CoarseCorrection>(parts.d, *parts.blocks, smoothing, parts.coarse_tolerance));
 }
 
 constexpr SolverEntry table[] = {
@@ -49,6 +56,23 @@ constexpr SolverEntry table[] = {
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) { return predicted_block_bytes(precise, &sloppy); }},
     {"flexible", SolverNeeds::nothing, {.precondition = true, .resume = true}, make_flexible, flexible_bytes},
     {"flexible", SolverNeeds::sloppy, {.precondition = true, .resume = true}, make_flexible, flexible_bytes},
+    {"deflated",
+     SolverNeeds::nothing,
+     {.blocks = true},
+     [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
+       return std::make_unique<CoarseDeflatedCg>(parts.d, *parts.blocks, parts.coarse_tolerance);
+     },
+     [](const OperatorBytes& precise, const OperatorBytes&) {
+       return (FlexibleCg::vectors + CoarseDeflatedCg::vectors) * precise.vector +
+              CoarseCorrection::predicted_bytes(precise, 0);
+     }},
+    {"multigrid",
+     SolverNeeds::nothing,
+     {.blocks = true, .resume = true},
+     make_multigrid,
+     [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
+       return flexible_bytes(precise, sloppy) + CoarseCorrection::predicted_bytes(precise, smoothing);
+     }},
     {"cublas",
      SolverNeeds::cublas,
      {.shift = true},
@@ -70,6 +94,8 @@ const SolverEntry* find_solver(const SolveNumbers& asked, SolverNeeds parts, std
   names = "auto";
   for (const SolverEntry& entry : table) {
     if (entry.needs != parts || entry.can.precondition != asked.is_preconditioned()) continue;
+    if (entry.can.blocks && !asked.blocks) continue;
+    if (asked.solver == "auto" && asked.blocks && !entry.can.blocks) continue;
     if (asked.solver == "auto" || asked.solver == entry.name) return &entry;
     names += std::string(", ") + entry.name;
   }
@@ -98,7 +124,7 @@ const SolverEntry& solver_for(const SessionOptions& options) {
   if (options.is_preconditioned()) preconditioner_of(options.preconditioner);
   std::string names;
   if (const SolverEntry* const found = find_solver(options, parts, names)) return *found;
-  throw Error("solver", names + " (with these options sloppy, blas and preconditioner)", "'" + options.solver + "'");
+  throw Error("solver", names + " (with these options sloppy, blas, preconditioner and coarse)", "'" + options.solver + "'");
 }
 
 double predicted_solver_bytes(const SessionOptions& options, const OperatorBytes& precise,

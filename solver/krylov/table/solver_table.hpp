@@ -11,6 +11,7 @@
 
 namespace staghorn {
 
+class CoarseSpace;
 class Cublas;
 
 // What a solver is made of. All of it must outlive the solver.
@@ -19,6 +20,8 @@ struct SolverParts {
   StaggeredOperator* sloppy = nullptr;  // in lower precision, if the request has mixed precision
   const Cublas* cublas = nullptr;       // the library, if the request has it
   std::string preconditioner{};         // SessionOptions::preconditioner
+  CoarseSpace* blocks = nullptr;        // if there is a basis of blocks
+  double coarse_tolerance = 0;          // SessionOptions::coarse_tolerance
 };
 
 enum class SolverNeeds { nothing, sloppy, cublas };
@@ -28,6 +31,7 @@ struct SolverEntry {
   SolverNeeds needs;  // which of the parts, besides d
   struct Can {
     bool precondition = false;  // it needs a preconditioner; others take none
+    bool blocks = false;        // it needs a basis of blocks; where there is one, auto takes such a solver
     bool deflate = false;       // takes eigenvectors out of its residual itself; else deflated_solver.hpp does
     bool shift = false;         // several masses: multi-shift CG stands for it
     bool refill = false;        // sources take turns in its batch (tile/tile_solver.hpp)

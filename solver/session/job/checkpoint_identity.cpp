@@ -40,6 +40,11 @@ std::map<std::string, std::string> checkpoint_identity(const Gauge& gauge, const
   for (const std::optional<double>& epsilon : request.naik_epsilons)
     identity["naik_epsilons"] += epsilon ? option_text(*epsilon) + " " : "own ";
   for (const double tolerance : request.tolerances) identity["tolerances"] += option_text(tolerance) + " ";
+  if (const CoarseSpace* const space = gauge.blocks().space(); space && solver.can.blocks) {
+    const CoarseSummary& blocks = gauge.blocks().summary();
+    identity["blocks"] = to_string(blocks.block) + " " + std::to_string(blocks.vectors) + " " +
+                         option_text(blocks.smallest) + " " + option_text(blocks.largest);
+  }
   if (gauge.eigenpairs().deflation(request)) identity["eigenvectors"] = gauge.eigenpairs().text();
   if (solver.can.precondition) identity["preconditioner"] = options.preconditioner;
   for (const auto& [name, value] : request.named(tolerance_in_force(request, options.precision)))

@@ -64,6 +64,11 @@ void fill_memory(SolveReport& report, const Gauge& gauge, const SolveShape& shap
     report.memory_bytes["eigenvectors"] = double(deflation->pair_bytes());
     report.memory_bytes["deflation"] = double(deflation->work_bytes());
   }
+  if (const CoarseSpace* blocks = gauge.blocks().space()) {
+    report.memory_bytes["blocks"] = double(blocks->bytes());
+    report.memory_bytes["coarse_vectors"] =
+        CoarseSpace::predicted_work_bytes(blocks->basis().grid(), blocks->basis().n(), bench.precise().options().n_rhs);
+  }
   if (gauge.earlier().bytes() > 0) report.memory_bytes["earlier_solutions"] = double(gauge.earlier().bytes());
   report.memory_bytes = summed_over_ranks(all, report.memory_bytes);
   report.predicted_memory_bytes = summed_over_ranks(all, estimate_memory(shape).objects);
@@ -100,6 +105,13 @@ SolveReport filled(const Gauge& gauge, const SolveRequest& request, const Certif
     report.deflation = *gauge.eigenpairs().summary();
     report.deflation->projections = used->use().projections;
     report.deflation->seconds = gauge.context().communicator().max(used->use().seconds);
+  }
+  if (const CoarseSpace* used = gauge.blocks().space(); used && solver_for(gauge.options()).can.blocks) {
+    report.coarse = gauge.blocks().summary();
+    report.coarse->solves = used->use().solves;
+    report.coarse->iterations = used->use().iterations;
+    report.coarse->operator_calls = used->use().products + done.cg_iterations;
+    report.coarse->seconds = gauge.context().communicator().max(used->use().seconds);
   }
   return report;
 }

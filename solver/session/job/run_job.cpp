@@ -81,8 +81,11 @@ struct JobSoFar {
 void check_job(const Gauge& gauge, const BatchWork& job, std::size_t most) {
   const SolveRequest& request = job.request;
   check_epsilons(request, gauge.options());
-  if (const SolverEntry& solver = solver_for(gauge.options()); !request.masses.empty() && !solver.can.shift)
+  const SolverEntry& solver = solver_for(gauge.options());
+  if (!request.masses.empty() && !solver.can.shift && !solver.can.blocks)
     throw Error("solver", "another one with several masses", solver.name);
+  if (solver.can.blocks && request.system == System::odd)
+    throw Error("system", "full or even with `coarse`, whose blocks have even sites", "odd");
   if (gauge.eigenpairs().deflation() && !request.naik_epsilons.empty())
     if (const double last = epsilon_groups(request, gauge.epsilon()).back().epsilon; last != gauge.epsilon())
       throw Error("masses", "the epsilon of the links, for these have the eigenvectors", last);

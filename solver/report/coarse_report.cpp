@@ -1,0 +1,54 @@
+#include "solver/report/coarse_report.hpp"
+
+#include "solver/report/setting_json.hpp"
+
+namespace staghorn {
+
+Json coarse_json(const std::optional<CoarseSummary>& coarse) {
+  if (!coarse) return nullptr;
+  return {{"file", coarse->file},
+          {"vectors", coarse->vectors},
+          {"block", coarse->block},
+          {"blocks", coarse->blocks},
+          {"neighbours", coarse->neighbours},
+          {"pairs", coarse->pairs},
+          {"smallest", coarse->smallest},
+          {"largest_of_pairs", coarse->largest_of_pairs},
+          {"largest", coarse->largest},
+          {"set_up_products", coarse->set_up_products},
+          {"set_up_seconds", seconds_json(coarse->set_up_seconds)},
+          {"solves", coarse->solves},
+          {"iterations", coarse->iterations},
+          {"operator_calls", coarse->operator_calls},
+          {"seconds", seconds_json(coarse->seconds)}};
+}
+
+std::string to_json(const CoarseReport& report) {
+  Json json;
+  json["schema_version"] = CoarseReport::schema_version;
+  json["verified"] = report.gauge.verified();
+  json["device"] = report.device;
+  json["precision"] = to_string(report.options.precision);
+  json["links"] = reals_per_link(report.options.links);
+  add_action(json, report);
+  add_cut(json, report);
+  json["ranks"] = report.ranks;
+  json["threads"] = report.threads;
+  json["boundary"] = to_string(report.options.boundary);
+  json["conventions"] = {{"equation", "v near the null space of K = -D^2 on even sites; E(0) = P^+ K P"},
+                         {"operator", hop_definition_of(report)}};
+  json["vectors"] = report.request.vectors;
+  json["iterations"] = report.request.iterations;
+  json["seed"] = report.request.seed;
+  json["calls"] = report.calls;
+  json["values"] = report.values;
+  json["residuals"] = report.residuals;
+  json["coarse"] = coarse_json(report.space);
+  json["gauge"] = gauge_json(report.gauge);
+  json["seconds"] = seconds_json(report.seconds);
+  json["memory_bytes"] = bytes_json(report.memory_bytes);
+  json["provenance"] = report.provenance;
+  return text_of_json(std::move(json)) + "\n";
+}
+
+}  // namespace staghorn
