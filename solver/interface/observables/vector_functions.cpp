@@ -183,7 +183,7 @@ void spin_taste(const HeldContext& held, const SpinTasteCall& call) {
   multiply_signs(origin, false, call.spin, f);
   if (const int set = call.spin ^ call.taste) {
     const TakenAlong along(context, passing);
-    const MeasuredLinks links{OperatorLinks(along.links), &along.links, along.boundary};
+    const MeasuredLinks links{OperatorLinks(along.links), &along.links, along.boundary, {}};
     f = std::move(spin_taste_shifts(context.communicator(), links, origin, f, {&set, 1}).at(set));
   }
   multiply_signs(origin, true, 0, f);
