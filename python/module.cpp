@@ -54,7 +54,7 @@ std::pair<std::string, std::string> campaign(const std::string& gauge,
                                              const std::optional<std::string>& output,
                                              const std::optional<std::string>& report,
                                              const std::optional<std::string>& results, bool force,
-                                             bool stop_at_failure, const nb::object& progress) {
+                                             bool stop_at_failure, bool keep_checkpoint, const nb::object& progress) {
   CampaignRequest request;
   for (const auto& [name, text] : options) set_option(request.options, name, text);
   request.output = output;
@@ -62,6 +62,7 @@ std::pair<std::string, std::string> campaign(const std::string& gauge,
   request.results = results;
   request.force = force;
   request.stop_at_failure = stop_at_failure;
+  request.keep_checkpoints = keep_checkpoint;
   CampaignPart shown;
   const auto tell = [&](const CampaignPart& part, const CgProgress& at) {
     if (at.iteration % 16 != 0) return;
@@ -217,5 +218,6 @@ NB_MODULE(_native, m) {
   m.def("merge_campaigns", &merged_campaigns, nb::arg("reports"), nb::arg("report").none(), nb::arg("results").none(),
         nb::arg("force"));
   m.def("campaign", &campaign, nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
-        nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
+        nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("keep_checkpoint"),
+        nb::arg("progress").none());
 }

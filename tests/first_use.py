@@ -37,6 +37,7 @@ home = Path(staghorn.__file__).parent
 assert all((home / name).is_file() for name in ("py.typed", "_native.pyi", "_interface.pyi", "bin/staghorn")), list(home.iterdir())
 assert program("--version").split()[:2] == ["staghorn", staghorn.__version__]
 
+assert "quenched" in program("inspect", staghorn.example_gauge())
 program("generate", "--lattice", 4, 4, 4, 8, "--beta", 5.7, "--sweeps", 3, "--output", "q.h5")
 session = staghorn.Session("q.h5")
 solution, report = session.solve(0.5, "point:0,0,0,0")

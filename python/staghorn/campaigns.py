@@ -169,7 +169,7 @@ def _source_of(found: Campaign, number: int) -> str | None:
 @checked
 def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, source: str | None = None, *,
              output: PathLike | None = None, report: PathLike | None = None, results: PathLike | None = None,
-             force: bool = False, stop_at_failure: bool = False,
+             force: bool = False, stop_at_failure: bool = False, keep_checkpoint: bool = False,
              progress: Callable[[CampaignPart], Any] | bool | None = None, **options: Unpack[AllWords]) -> Campaign:
     """Solves for every configuration, mass and source, and keeps what is done: a second call goes on.
 
@@ -182,6 +182,7 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
              several processes with the same names share the campaign, and Campaign.merge makes one report of theirs
     results  path of an HDF5 file of correlators and condensates
     force    replace these files, and begin anew
+    keep_checkpoint  keep the files of `checkpoint` of certified configurations, which are removed else
     stop_at_failure  end at the first configuration that is not certified; otherwise the others go on, and the report says why
     progress  called with a CampaignPart when a configuration begins, every 16 iterations, and when it ends. True: a line that is
              written over, in a terminal or a notebook. What it raises ends the campaign, and a second call goes on
@@ -205,7 +206,7 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
     line = ProgressLine() if progress is True else None
     told: Any = (lambda part: _show(line, part)) if line is not None else progress or None
     named = [None if path is None else os.fsdecode(path) for path in (output, report, results)]
-    text, table = _native.campaign(gauges, texts, named[0], named[1], named[2], bool(force), bool(stop_at_failure),
+    text, table = _native.campaign(gauges, texts, named[0], named[1], named[2], bool(force), bool(stop_at_failure), bool(keep_checkpoint),
                                    None if told is None else lambda *values: told(CampaignPart(*values)))
     found = Campaign(json.loads(text))
     found._table = table

@@ -83,3 +83,9 @@ def test_a_terminal_sees_about_how_many_iterations_there_will_be(staghorn, tmp_p
     assert lines, shown
     late = [estimate for done, estimate in lines if done > 0.5 * taken]
     assert late and all(taken / 3 < estimate < 3 * taken for estimate in late)
+
+
+def test_a_condensate_of_one_noise_vector_has_no_error(staghorn, small_gauge):
+    asked = ["solve", "--gauge", small_gauge, "--mass", 0.5, "--source", "z2:1", "--noise-vectors"]
+    one, two = (next(line for line in staghorn(*asked, n, check=True).stdout.splitlines() if "Tr M^-1 / V" in line) for n in (1, 2))
+    assert "+-" not in one and "(1 noise vector)" in one and " +- " in two and "(2 noise vectors)" in two
