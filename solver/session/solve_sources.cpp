@@ -50,7 +50,8 @@ SolvedSources solve_sources(Session& session, const SolveRequest& asked, const S
     measurements.take(0, i / n_rhs, i % n_rhs, solved.solutions[i],
                       [&]() -> const VectorField& { return sources.fields[i % n_rhs]; });
   report.observables = measurements.results();
-  if (!request.mesons.empty()) report.seconds["mesons"] = session.communicator().max(measuring.seconds());
+  if (!request.mesons.empty() || !request.baryons.empty())
+    report.seconds["mesons"] = session.communicator().max(measuring.seconds());
   if (!function) return solved;
   report.rational = function;
   report.request.rational = asked.rational;

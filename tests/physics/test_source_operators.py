@@ -1,9 +1,11 @@
-"""Operators at the source and pairs of sources: the equations in NumPy, the conserved charge, refusals."""
+"""Operators at the source and pairs of sources: the equations in NumPy, sequential sources, the conserved charge, refusals."""
 
 from __future__ import annotations
 
+import h5py
 import numpy as np
 import pytest
+from solve_files import solve
 from staghorn import meson_reference, reference
 
 staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
@@ -50,6 +52,25 @@ def test_operators_at_the_source_follow_the_equations(links, source, words, phas
         for word in words:
             b = operated(spin_taste, origin, word, b)
         assert np.max(abs(operator.m(MASS, solution) - b)) <= 1e-12 * np.max(abs(b))
+
+
+def test_a_sequential_source_is_a_solution_on_one_slice(staghorn, small_gauge, tmp_path):
+    """M y = [slice 6, momentum, operator] x, and its mesons with the first solution."""
+    _, first = solve(staghorn, tmp_path, small_gauge, "--mass", MASS, "--source", "point:0,0,0,2", "--tolerance", 1e-12, name="first")
+    sources = f"file:{tmp_path / 'first.h5'}@t6@rhox@p1-20", "point:0,0,0,2"
+    report, both = solve(staghorn, tmp_path, small_gauge, "--mass", MASS, "--sources", ";".join(sources), "--pairs", "1:0", "--mesons", "rhox:p-120:EO",
+                         "--tolerance", 1e-12, name="second")
+    with h5py.File(small_gauge) as file:
+        links = file["links"][...].astype(complex)
+    operator, spin_taste = reference.StaggeredOperator(links), meson_reference.SpinTasteOperators(links)
+    for x, y in zip(first, both[:3], strict=True):
+        b = operated(spin_taste, (0, 0, 0, 0), "p1-20", spin_taste.apply("rhox", operated(None, None, "t6", x)))
+        assert np.max(abs(operator.m(MASS, y) - b)) <= 1e-11 * np.max(abs(b)) and np.max(abs(b)) > 0
+    meson, = report["mesons"]
+    assert (meson["source"], meson["quark_source"]) == sources[::-1]
+    sink = meson_reference.SpinTasteOperators(links, origin=(0, 0, 0, 2))
+    expected = meson_reference.meson([sink.apply("rhox", x) for x in both[3:]], both[:3], meson_reference.momentum_weight(EXTENTS, (-1, 2, 0), "EO EO EO"))
+    np.testing.assert_allclose(np.array(meson["values"]) @ [1, 1j], expected, rtol=0, atol=1e-12 * np.max(abs(expected)))
 
 
 def test_pairs_of_sources_follow_the_equations(links):

@@ -19,7 +19,7 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         "point": ["--mass", 0.5],
         "noise": ["--mass", 0.5, "--source", "z2:1", "--noise-vectors", 2, "--sloppy", "fp32", "--tolerance-hq", 1e-4,
                   "--checkpoint", folder / "state.h5", "--recover"],
-        "masses": ["--masses", "0.5,0.7"],
+        "masses": ["--masses", "0.5,0.7", "--mesons", "pion5,rhox:p100", "--baryons", "delta"],
         "epsilons": ["--masses", "0.5,0.7:-0.1", "--action", "hisq"],
         "sources": ["--mass", 0.5, "--sources", "z2:1; point:0,0,0,0"],
         "deflated": ["--mass", 0.5, "--eigenvectors", pairs, "--source", "z2:3"],

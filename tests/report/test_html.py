@@ -151,6 +151,20 @@ def test_every_source_and_mass_has_its_observables(page, made):
 
 
 @pytest.mark.mpi
+def test_a_page_draws_the_first_mesons_and_baryons(page, made):
+    text = page("masses")
+    mesons, baryons = (made.reports["masses"][kind] for kind in ("mesons", "baryons"))
+    assert (len(mesons), len(baryons)) == (8, 2)
+    begin, end = text.index("6 of 8 mesons"), text.index("2 of 2 baryons")
+    drawn = [re.findall(r'class="line c(\d)" d="([^"]+)"', text[at:text.index("</svg>", at)]) for at in (begin, end)]
+    assert [len(curves) for curves in drawn] == [6, 2] and all(len(re.findall("[ML]", curve)) == 10 for _, curve in drawn[0])
+    for label in ("pion5, m = 0.5/0.5, point:0,0,0,0", "rhox p100, m = 0.5/0.7, point:0,0,0,0"):
+        assert label in text[begin:end]
+    assert "delta, m = 0.7/0.7/0.7" in text[end:]
+    assert "of 8 mesons" not in page("point")
+
+
+@pytest.mark.mpi
 def test_reports_of_all_kinds_stand_side_by_side(page, made):
     names = [name for name, kind in made.kinds.items() if kind not in ("certify", "smooth")]
     found = Page(page(*names))

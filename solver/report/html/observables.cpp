@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "solver/report/html/line_plot.hpp"
 #include "solver/report/html/report_sections.hpp"
@@ -74,6 +75,40 @@ std::string plot_of_curves(const Reports& solves, const ObservableKind& kind) {
   return svg_of(plot);
 }
 
+// "rhox p100, m = 0.1/0.2, wall:0"
+std::string name_of(const Json& correlator) {
+  std::string name = words_of(at(correlator, "name"));
+  const Json momentum = at(correlator, "momentum");
+  if (momentum.is_array() && momentum != Json{0, 0, 0}) {
+    name += " p";
+    for (const Json& component : momentum) name += words_of(component);
+  }
+  std::string masses;
+  for (const Json& mass : at(correlator, "masses")) masses += (masses.empty() ? "" : "/") + words_of(mass);
+  return name + ", m = " + masses + ", " + words_of(at(correlator, "source"));
+}
+
+// The first mesons or baryons of each report, as many as there are colours: there may be hundreds.
+std::string plot_of_correlators(const Reports& solves, const ObservableKind& kind) {
+  std::string plots;
+  for (const ReadReport& solve : solves) {
+    const Json list = at(solve.json, kind.name);
+    if (!list.is_array() || list.empty()) continue;
+    const std::size_t shown = std::min<std::size_t>(list.size(), plot_colors);
+    LinePlot plot{"t", std::string("|") + kind.symbol + "|", false, true, {}};
+    for (std::size_t k = 0; k < shown; ++k) {
+      PlotCurve curve{name_of(list[k]), {}, int(k)};
+      for (const Json& value : at(list[k], "values"))
+        curve.points.push_back(
+            {double(curve.points.size()), std::hypot(value.at(0).get<double>(), value.at(1).get<double>())});
+      plot.curves.push_back(std::move(curve));
+    }
+    plots += "<p>" + html_text(solve.name) + ": " + std::to_string(shown) + " of " + std::to_string(list.size()) + " " +
+             kind.title + "</p>" + svg_of(plot);
+  }
+  return plots;
+}
+
 }  // namespace
 
 std::string observables(const Reports& solves, std::span<const ObservableKind> kinds) {
@@ -84,7 +119,10 @@ std::string observables(const Reports& solves, std::span<const ObservableKind> k
       plots += plot_of_curves(solves, kind);
       continue;
     }
-    if (kind.form == ObservableKind::correlators) continue;  // hundreds of them: in the JSON
+    if (kind.form == ObservableKind::correlators) {
+      plots += plot_of_correlators(solves, kind);
+      continue;
+    }
     for (Row& row : rows_of_means(solves, kind.name, kind.title, with_error)) rows.push_back(std::move(row));
     for (Row& row : rows_of_means(
              solves, kind.name, "noise vectors", +[](const Json& mean) { return words_of(at(mean, "n_vectors")); }))

@@ -45,7 +45,7 @@ void ManyObservables::put_into(SolveReport& report) const {
   report.source.clear();
   if (request_.exact_low_modes) report.seconds["low_modes"] = low_modes_.seconds;
   report.observables = measurements_.results();
-  if (!request_.mesons.empty()) report.seconds["mesons"] = communicator_.max(seconds_);
+  if (!request_.mesons.empty() || !request_.baryons.empty()) report.seconds["mesons"] = communicator_.max(seconds_);
   for (std::size_t k = 0; k < masses_of(request_).size(); ++k)
     for (const SourceList::Entry& entry : sources_.entries())
       report.sources.push_back({entry.name, int(k * sources_.size() + entry.first), int(entry.n)});
