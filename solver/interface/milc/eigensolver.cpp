@@ -27,8 +27,14 @@ struct Loaded {
 };
 Loaded loaded;
 
-void check_value(const char* name, long value, long only) {
-  if (value != only) throw Error(name, std::to_string(only), value);
+// An enumerator of QUDA, of which Staghorn has one alone.
+struct Only {
+  const char* name;
+  long value;
+};
+
+void check_enumerator(const char* name, long value, const Only& only) {
+  if (value != only.value) throw Error(name, only.name, value);
 }
 
 int milc_precision(QudaPrecision precision) {
@@ -40,10 +46,10 @@ int milc_precision(QudaPrecision precision) {
 void load(const void* links, const QudaGaugeParam* param) {
   check_pointer("links", links);
   check_pointer("param", param);
-  check_value("gauge_order", param->gauge_order, QUDA_MILC_GAUGE_ORDER);
+  check_enumerator("gauge_order", param->gauge_order, {"QUDA_MILC_GAUGE_ORDER", QUDA_MILC_GAUGE_ORDER});
   if (param->anisotropy != 1) throw Error("anisotropy", "1", param->anisotropy);
   const std::array<int, 4> extents = host().local_extents();
-  for (std::size_t mu = 0; mu < 4; ++mu) check_value("X", param->X[mu], extents[mu]);
+  for (std::size_t mu = 0; mu < 4; ++mu) check_choice("X", param->X[mu], extents[mu], extents[mu]);
   const int precision = milc_precision(param->cpu_prec);
   if (param->type == QUDA_ASQTAD_FAT_LINKS)
     loaded = {links, nullptr, precision};
@@ -59,21 +65,22 @@ void load(const void* links, const QudaGaugeParam* param) {
 void check_search(const QudaEigParam& param) {
   check_pointer("invert_param", param.invert_param);
   const QudaInvertParam& quarks = *param.invert_param;
-  check_value("dslash_type", quarks.dslash_type, QUDA_ASQTAD_DSLASH);
-  check_value("dagger", quarks.dagger, QUDA_DAG_NO);
-  check_value("mass_normalization", quarks.mass_normalization, QUDA_MASS_NORMALIZATION);
-  check_value("dirac_order", quarks.dirac_order, QUDA_DIRAC_ORDER);
+  check_enumerator("dslash_type", quarks.dslash_type, {"QUDA_ASQTAD_DSLASH", QUDA_ASQTAD_DSLASH});
+  check_enumerator("dagger", quarks.dagger, {"QUDA_DAG_NO", QUDA_DAG_NO});
+  check_enumerator("mass_normalization", quarks.mass_normalization,
+                   {"QUDA_MASS_NORMALIZATION", QUDA_MASS_NORMALIZATION});
+  check_enumerator("dirac_order", quarks.dirac_order, {"QUDA_DIRAC_ORDER", QUDA_DIRAC_ORDER});
   check_finite("mass", quarks.mass);
   if (quarks.solution_type == QUDA_MATPC_SOLUTION) {
-    check_value("matpc_type", quarks.matpc_type, QUDA_MATPC_EVEN_EVEN);
+    check_enumerator("matpc_type", quarks.matpc_type, {"QUDA_MATPC_EVEN_EVEN", QUDA_MATPC_EVEN_EVEN});
   } else {
-    check_value("solution_type", quarks.solution_type, QUDA_MAT_SOLUTION);
-    check_value("use_norm_op", param.use_norm_op, QUDA_BOOLEAN_TRUE);
+    check_enumerator("solution_type", quarks.solution_type, {"QUDA_MAT_SOLUTION", QUDA_MAT_SOLUTION});
+    check_enumerator("use_norm_op", param.use_norm_op, {"QUDA_BOOLEAN_TRUE", QUDA_BOOLEAN_TRUE});
   }
-  check_value("spectrum", param.spectrum, QUDA_SPECTRUM_SR_EIG);
-  check_value("use_dagger", param.use_dagger, QUDA_BOOLEAN_FALSE);
-  check_value("compute_svd", param.compute_svd, QUDA_BOOLEAN_FALSE);
-  check_value("compute_gamma5", param.compute_gamma5, QUDA_BOOLEAN_FALSE);
+  check_enumerator("spectrum", param.spectrum, {"QUDA_SPECTRUM_SR_EIG", QUDA_SPECTRUM_SR_EIG});
+  check_enumerator("use_dagger", param.use_dagger, {"QUDA_BOOLEAN_FALSE", QUDA_BOOLEAN_FALSE});
+  check_enumerator("compute_svd", param.compute_svd, {"QUDA_BOOLEAN_FALSE", QUDA_BOOLEAN_FALSE});
+  check_enumerator("compute_gamma5", param.compute_gamma5, {"QUDA_BOOLEAN_FALSE", QUDA_BOOLEAN_FALSE});
   for (const auto& [name, path] : {std::pair{"vec_infile", param.vec_infile}, {"vec_outfile", param.vec_outfile}})
     if (*path) throw Error(name, "no file", std::string(path, strnlen(path, sizeof param.vec_infile)));
 }

@@ -1,6 +1,7 @@
 /* Shifts, spin-taste operators, contractions, Gaussian smearing, solves by multigrid, eigenpairs and gauge fixing as
  * MILC calls them.
  *
+ *   milc_vectors odd | zero     ends with an error of the eigensolver
  *   milc_vectors IN OUT PRECISION [GX GY GZ GT]     with a grid: on ranks, which give the bytes of one process
  *
  * IN: raw doubles of the whole lattice, links with what is multiplied into them, plain links, and two vectors. OUT: the
@@ -19,6 +20,7 @@ static const int operator_of[operators][2] = {{15, 15}, {0, 0},  {1, 1},  {15, 1
                                               {4, 8},   {8, 15}, {0, 13}, {0, 11},  {6, 1},   {4, 11}};
 static const int time_slice = 3;
 static int precision;
+static QudaMatPCType parity_of_pairs = QUDA_MATPC_EVEN_EVEN;
 
 static guarded_memory of_rank(const double *v) {
   guarded_memory m = make_milc_vector(&l, precision);
@@ -56,7 +58,7 @@ static void find_pairs(void *fat, void *lng, int both, int n, void **vectors, do
   quarks.dslash_type = QUDA_ASQTAD_DSLASH;
   quarks.solution_type = both ? QUDA_MAT_SOLUTION : QUDA_MATPC_SOLUTION;
   quarks.solve_type = both ? QUDA_DIRECT_SOLVE : QUDA_NORMOP_PC_SOLVE;
-  quarks.matpc_type = QUDA_MATPC_EVEN_EVEN;
+  quarks.matpc_type = parity_of_pairs;
   quarks.dagger = QUDA_DAG_NO;
   quarks.mass_normalization = QUDA_MASS_NORMALIZATION;
   quarks.mass = both ? mass : 0;
@@ -86,6 +88,17 @@ static void find_pairs(void *fat, void *lng, int both, int n, void **vectors, do
 }
 
 int main(int argc, char **argv) {
+  if (argc == 2) { /* a search on odd sites, or with links of zeros */
+    precision = 2;
+    l = whole;
+    connect_milc(QUDA_SILENT);
+    guarded_memory links = make_zero_links(&l, precision), x = make_milc_vector(&l, precision);
+    void *to[1] = {x.at};
+    double _Complex value;
+    if (strcmp(argv[1], "odd") == 0) parity_of_pairs = QUDA_MATPC_ODD_ODD;
+    find_pairs(links.at, links.at, 0, 1, to, &value);
+    return 0;
+  }
   if (argc != 4 && argc != 8) return 2;
   const size_t V = (size_t)host_volume(&whole), fields = shifts + operators + smears + solves + pairs + pairs_of_both;
   precision = atoi(argv[3]);

@@ -142,6 +142,12 @@ def test_eigenpairs_are_the_lowest(problem, of_one_process):
         assert np.abs(gram - np.eye(len(some))).max() < 1e-9
 
 
+@pytest.mark.parametrize("fault, line", [("odd", "matpc_type: expected QUDA_MATPC_EVEN_EVEN, found 1"), ("zero", "links as given: U_x at (0, 0, 0, 0): ")])
+def test_searches_that_cannot_be_made_are_named(run_built, fault, line):
+    result = run_built("milc_vectors", fault)
+    assert result.returncode == 1 and result.stderr.startswith(f"staghorn: eigensolveQuda: {line}"), result.stderr
+
+
 def functional(links):
     return np.trace(links[..., :3, :, :], axis1=-2, axis2=-1).real.mean() / 3
 
