@@ -337,6 +337,8 @@ MUTATIONS = [
     Mutation("MILC: what lies in the solution is the guess", "request.guess = asked == Asked::parity;", "request.guess = 0;", MILC),
     Mutation("MILC: multigrid is asked of the whole system", "if (asked == Asked::full) request.system = STAGHORN_FULL;", "",
              [VECTORS + "::test_multigrid_solves_the_whole_system"]),
+    Mutation("MILC: eigenvectors on odd sites have norm 1", "const double norm = std::sqrt(value);", "const double norm = value;",
+             [VECTORS + "::test_eigenpairs_are_the_lowest"]),
     Mutation("MILC: contractions are added to what lies there", "correlators[i] += sums[i];", "correlators[i] = sums[i];",
              [VECTORS + "::test_contractions_add_what_they_find"]),
     Mutation("MILC: a shift both ways is the mean", "symmetry == 3 ? 0.5 : 1.0", "1.0",

@@ -10,9 +10,6 @@ void qudaGaugeFixingFFT(int, unsigned int, int, int, double, unsigned int, doubl
   refuse("qudaGaugeFixingFFT", "");
 }
 
-void loadGaugeQuda(void*, QudaGaugeParam*) { refuse("loadGaugeQuda", "WANT_EIG_GPU="); }
-void eigensolveQuda(void**, StaghornMilcComplex*, QudaEigParam*) { refuse("eigensolveQuda", "WANT_EIG_GPU="); }
-
 void qudaGaugeForce(int, int, double[3], double, QudaMILCSiteArg_t*) { refuse("qudaGaugeForce", "WANT_GF_GPU="); }
 void qudaGaugeForcePhased(int, int, double[3], double, QudaMILCSiteArg_t*, int) {
   refuse("qudaGaugeForcePhased", "WANT_GF_GPU=");

@@ -2,8 +2,9 @@
  * QUDA's eigensolver, and the five functions that take them. Names, fields and arguments are those of QUDA's
  * development version of October 2024, as MILC of that time (develop, 9782cb00) uses them.
  *
- * libstaghorn_milc.so has these functions. newQuda...Param return structs with every number 0. The other two end the
- * job with one line that says so: leave MILC's option WANT_EIG_GPU empty. */
+ * libstaghorn_milc.so has these functions. newQuda...Param return structs with every number 0. Fields that ask for what
+ * Staghorn does not have end the job with a line that names them; those of precisions on GPUs, paddings, the Krylov
+ * space, its polynomial and its restarts are not read. */
 #ifndef STAGHORN_QUDA_H
 #define STAGHORN_QUDA_H
 
@@ -294,8 +295,11 @@ typedef double _Complex StaghornMilcComplex;
 STAGHORN_MILC_API QudaGaugeParam newQudaGaugeParam(void);
 STAGHORN_MILC_API QudaInvertParam newQudaInvertParam(void);
 STAGHORN_MILC_API QudaEigParam newQudaEigParam(void);
-/* Not offered. */
+/* Fat links, then long ones, with phases in them. They are read where they lie by the next eigensolveQuda. */
 STAGHORN_MILC_API void loadGaugeQuda(void *links, QudaGaugeParam *param);
+/* The n_conv lowest eigenvalues of 4m^2 - D^2, ascending, and vectors of norm 1: the even half of each with
+ * QUDA_MATPC_SOLUTION; with QUDA_MAT_SOLUTION whole vectors, for each eigenvalue one on even and one on odd sites.
+ * tol: |K v - lambda v| of each over the largest eigenvalue of K = -D^2. Collective. */
 STAGHORN_MILC_API void eigensolveQuda(void **vectors, StaghornMilcComplex *values, QudaEigParam *param);
 
 #ifdef __cplusplus

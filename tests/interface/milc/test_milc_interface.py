@@ -41,8 +41,8 @@ void qudaUnitarizeSU3Phased(int, double, QudaMILCSiteArg_t *, int)
 QudaGaugeParam newQudaGaugeParam(void)
 QudaInvertParam newQudaInvertParam(void)
 QudaEigParam newQudaEigParam(void)
-void loadGaugeQuda(void *, QudaGaugeParam *)  # WANT_EIG_GPU=
-void eigensolveQuda(void **, double _Complex *, QudaEigParam *)  # WANT_EIG_GPU=
+void loadGaugeQuda(void *, QudaGaugeParam *)
+void eigensolveQuda(void **, double _Complex *, QudaEigParam *)
 void qudaHisqParamsInit(QudaHisqParams_t)
 void qudaLoadKSLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)
 void qudaLoadUnitarizedLink(int, QudaFatLinkArgs_t, const double *, void *, void *, void *)
