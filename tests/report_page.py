@@ -21,7 +21,7 @@ def schema() -> dict[str, Any]:
 
 
 def schema_of(kind: str) -> dict[str, Any]:
-    """The schema of one kind of report: solve, eigen, certify, smooth, bench, campaign or error."""
+    """The schema of one kind of report: solve, eigen, coarse, certify, smooth, bench, campaign or error."""
     whole = schema()
     return {**whole, "oneOf": [{"$ref": f"#/$defs/{kind}"}]}
 
@@ -73,7 +73,7 @@ def table(kind: str) -> str:
 
 def written(page: str) -> str:
     """The page with its tables as they should be."""
-    for kind in ("solve", "eigen", "certify", "smooth", "bench", "campaign", "error"):
+    for kind in ("solve", "eigen", "coarse", "certify", "smooth", "bench", "campaign", "error"):
         page = re.sub(rf"(<!-- {kind}: from report.schema.json -->\n\n).*?(<!-- end -->)",
                       lambda found: found[1] + table(kind) + "\n\n" + found[2], page, flags=re.DOTALL)
     return page

@@ -30,8 +30,8 @@ namespace staghorn {
 void plain_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, VectorField& out,
                const VectorField& in, std::optional<Parity> target = std::nullopt);
 
-// The term of one leg alone: their sum in the order of legs is D in. On the host, with a target; other sites of `out` are
-// left alone.
+// The term of one leg alone: their sum in the order of legs is D in. On the host, with a target; other sites of `out`
+// are left alone.
 void plain_leg(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, VectorField& out,
                const VectorField& in, Parity target, const Leg& leg);
 

@@ -113,6 +113,8 @@ class VectorWords(TypedDict, total=False):
     color: Literal[0, 1, 2, "all"] | None
     noise_vectors: int | None
     mesons: Sequence[str] | str | None
+    baryons: str | None
+    pairs: str | None
     sources: Sequence[str] | str | None
     tolerance: float | None
     tolerance_hq: float | None
@@ -132,6 +134,8 @@ class SolveWords(VectorWords, total=False):
 class GaugeWords(TypedDict, total=False):
     eigenvectors: str | bytes | PathLike[Any] | None
     eigenpairs: int | None
+    coarse: str | bytes | PathLike[Any] | None
+    coarse_block: str | None
     action: Literal["naive", "asqtad", "hisq"] | None
     u0: float | None
     naik_epsilon: float | None
@@ -163,6 +167,7 @@ class ContextWords(FileWords, total=False):
     overlap: bool | None
     tuning: Literal["on", "off", "again"] | None
     solver: str | None
+    coarse_tolerance: float | None
     preconditioner: str | None
     blas: Literal["fused", "cublas"] | None
     certificate: Literal["auto", "host", "device"] | None

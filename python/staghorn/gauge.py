@@ -333,7 +333,7 @@ class Gauge:
         storage     precision of the vectors in that file: fp64, fp32 or fp16
         force       replace the file if it exists
 
-        Solves then take `solver` "deflated", or "multigrid" if asked for, at any mass, until the links change. Returns the
+        Solves then take `solver` "multigrid", or "deflated" if asked for, at any mass, until the links change. Returns the
         report as a dict. On CPUs, in the precision of the gauge. Collective. Bad input raises Error.
         """
         native.find_coarse(self._native, int(vectors), None if block is None else [int(extent) for extent in block],

@@ -163,9 +163,9 @@ void Workbench::make_operators(const SolveShape& wanted) {
 void Workbench::make_pass() {
   const SolverEntry& entry = solver_for(links_.options());
   const Context& context = links_.context();
-  std::unique_ptr<KrylovSolver> solver = entry.make({*precise_, sloppy_.get(), context.cublas(),
-                                                     links_.options().preconditioner, blocks_.space(),
-                                                     links_.options().coarse_tolerance});
+  std::unique_ptr<KrylovSolver> solver =
+      entry.make({*precise_, sloppy_.get(), context.cublas(), links_.options().preconditioner, blocks_.space(),
+                  links_.options().coarse_tolerance});
   if (eigenpairs_.deflation() && !entry.can.deflate)
     solver = std::make_unique<DeflatedSolver>(*precise_, std::move(solver));
   pass_ = std::make_unique<EvenOddPass>(*precise_, std::move(solver), context.loop());

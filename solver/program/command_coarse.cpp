@@ -21,14 +21,16 @@ namespace po = boost::program_options;
 namespace {
 
 // Options of a session that a search does not read.
-const std::vector<std::string> options_of_solves{
-    "sloppy",      "sloppy_links", "sloppy_naik_links", "solver", "preconditioner", "blas", "certificate",
-    "eigenvectors", "eigenvectors_on", "coarse", "coarse_block", "keep_thin_links"};
+const std::vector<std::string> not_for_vectors{
+    "sloppy",       "sloppy_links",     "sloppy_naik_links", "solver",          "preconditioner",
+    "blas",         "certificate",      "eigenvectors",      "eigenvectors_on", "coarse",
+    "coarse_block", "coarse_tolerance", "keep_thin_links"};
 
 CommandSyntax coarse_syntax() {
   CommandSyntax syntax{
       "coarse", "staghorn coarse --gauge FILE [--vectors N] [options]      (mpirun -n N in front for more ranks)",
-      "Finds vectors near the null space of K = -D^2 on even sites, for solves in a basis of blocks: each is noise after\n"
+      "Finds vectors near the null space of K = -D^2 on even sites, for solves in a basis of blocks: each is noise "
+      "after\n"
       "so many iterations of Conjugate Gradient. One file serves all masses. The coarse matrix is made from it for\n"
       "each session, so that bad vectors cost iterations, and never an answer. Runs on CPUs.\n"
       "With --precision fp32 the search moves half of the bytes.\n"
@@ -36,7 +38,8 @@ CommandSyntax coarse_syntax() {
       "\nExamples:\n"
       "  staghorn coarse --gauge l8888.milc --action hisq --output c.h5 --report c.json\n"
       "  staghorn solve --gauge l8888.milc --action hisq --mass 0.001 --coarse c.h5 --output x.h5\n"
-      "  staghorn solve --gauge l8888.milc --action hisq --mass 0.001 --coarse c.h5 --solver multigrid --output x.h5\n"};
+      "  staghorn solve --gauge l8888.milc --action hisq --mass 0.001 --coarse c.h5 --solver deflated --output "
+      "x.h5\n"};
   po::options_description problem("Problem"), on_lattice("Operator"), machine("Machine"), files("Files");
   const CoarseRequest defaults;
   add_options(
@@ -50,8 +53,8 @@ CommandSyntax coarse_syntax() {
         "does not divide the lattice)"},
        {"iterations", "N", "of Conjugate Gradient for each vector", option_text(defaults.iterations)},
        {"seed", "SEED", "of the noise", "1"}});
-  add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
-  add_options(machine, OptionGroup::machine, options_of_solves);
+  add_options(on_lattice, OptionGroup::lattice_operator, not_for_vectors);
+  add_options(machine, OptionGroup::machine, not_for_vectors);
   add_options(syntax.experiments, OptionGroup::experiments);
   add_options(files, {{"output", "C", "write the vectors: HDF5, on even sites"},
                       {"storage", "fp64|fp32|fp16", "of the vectors in the file", "fp32"},
@@ -101,8 +104,9 @@ CoarseCommand read_coarse_command(const OptionValues& values) {
 
 void print_coarse(std::ostream& out, const CoarseReport& report) {
   const CoarseSummary& space = report.space;
-  out << format("done: %d vectors near the null space of K = -D^2 on even sites, %ld iterations each (%ld operator calls)\n",
-                report.request.vectors, report.request.iterations, report.calls);
+  out << format(
+      "done: %d vectors near the null space of K = -D^2 on even sites, %ld iterations each (%ld operator calls)\n",
+      report.request.vectors, report.request.iterations, report.calls);
   out << format("  (v, K v) from %.3g to %.3g\n", report.values.front(), report.values.back());
   out << format("  %lld blocks of %s, %d blocks in a row of E(0), whose eigenvalues go from %.4g to %.4g; %ld pairs\n",
                 static_cast<long long>(space.blocks), to_string(space.block).c_str(), space.neighbours, space.smallest,

@@ -69,10 +69,10 @@ void print_deflation(std::ostream& out, const DeflationSummary& deflation) {
 }
 
 void print_coarse(std::ostream& out, const CoarseSummary& coarse) {
-  out << format("  %lld blocks of %s with %d vectors: %ld coarse solves of %.1f iterations in %.2f s; %ld operator calls\n",
-                static_cast<long long>(coarse.blocks), to_string(coarse.block).c_str(), coarse.vectors, coarse.solves,
-                coarse.solves > 0 ? double(coarse.iterations) / double(coarse.solves) : 0, coarse.seconds,
-                coarse.operator_calls);
+  out << format(
+      "  %lld blocks of %s with %d vectors: %ld coarse solves of %.1f iterations in %.2f s; %ld operator calls\n",
+      static_cast<long long>(coarse.blocks), to_string(coarse.block).c_str(), coarse.vectors, coarse.solves,
+      coarse.solves > 0 ? double(coarse.iterations) / double(coarse.solves) : 0, coarse.seconds, coarse.operator_calls);
 }
 
 std::string color_of(const RhsReport& rhs) { return rhs.color < 0 ? "-" : std::to_string(rhs.color); }

@@ -80,15 +80,15 @@ struct DeflationSummary {
 
 // The basis of blocks that a solve worked in, and what that took.
 struct CoarseSummary {
-  std::string file;      // of its vectors; "" where they were found in memory
-  int vectors = 0;       // columns on each block
-  Extents block{};       // sites of a block in each direction
-  std::int64_t blocks = 0;  // of the lattice
-  int neighbours = 0;       // blocks in a row of the coarse matrix
-  long pairs = 0;           // of E(0), which precondition coarse solves
+  std::string file;                                        // of its vectors; "" where they were found in memory
+  int vectors = 0;                                         // columns on each block
+  Extents block{};                                         // sites of a block in each direction
+  std::int64_t blocks = 0;                                 // of the lattice
+  int neighbours = 0;                                      // blocks in a row of the coarse matrix
+  long pairs = 0;                                          // of E(0), which precondition coarse solves
   double smallest = 0, largest_of_pairs = 0, largest = 0;  // eigenvalues of E(0): of the pairs, and its largest
-  long set_up_products = 0;    // with E(0), to find them
-  double set_up_seconds = 0;   // reading or finding vectors and making the rest, once a gauge
+  long set_up_products = 0;                                // with E(0), to find them
+  double set_up_seconds = 0;        // reading or finding vectors and making the rest, once a gauge
   long solves = 0, iterations = 0;  // of this solve: coarse solves, and their iterations
   long operator_calls = 0;          // of this solve: products with A, of all kinds, for all right-hand sides together
   double seconds = 0;               // of this solve: the slowest rank, in coarse solves

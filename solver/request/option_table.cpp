@@ -213,7 +213,7 @@ std::vector<Option> make_table() {
           &O::request, &SolveRequest::deflate),
       row(lattice_operator, "coarse", "F",
           "vectors of `staghorn coarse` or eigenvectors, cut into blocks; solves work in their space by coarse solves: "
-          "`solver` deflated (the default with it) or multigrid",
+          "`solver` multigrid (the default with it) or deflated",
           parse_text, &O::session, &SessionOptions::coarse),
       row(lattice_operator, "coarse_block", "x,y,z,t",
           "with `coarse`: the extents of a block (default: those of the file, else 4 in each direction)", parse_extents,
@@ -310,7 +310,8 @@ std::vector<Option> make_table() {
           parse_tuning, &O::session, &SessionOptions::tuning),
       row(machine, "solver", "NAME",
           "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
-          "also with `sloppy` fp32), flexible (with `preconditioner`), deflated or multigrid (with `coarse`) or cublas (with "
+          "also with `sloppy` fp32), flexible (with `preconditioner`), deflated or multigrid (with `coarse`) or cublas "
+          "(with "
           "`blas` cublas); auto: the one "
           "that the other options ask for",
           parse_text, &O::session, &SessionOptions::solver),

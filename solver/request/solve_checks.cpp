@@ -97,7 +97,8 @@ void check_options(const SessionOptions& options) {
     throw Error("sloppy", "auto or none with `coarse`", sloppy);
   if (!(options.coarse_tolerance > 0 && options.coarse_tolerance <= 0.5))
     throw Error("coarse_tolerance", "a number above 0, at most 0.5", options.coarse_tolerance);
-  if (options.coarse_block && !options.coarse) throw Error("coarse_block", "with `coarse`, whose blocks they are", "none");
+  if (options.coarse_block && !options.coarse)
+    throw Error("coarse_block", "with `coarse`, whose blocks they are", "none");
   for (const auto& [name, form] :
        {std::pair{"sloppy_links", options.sloppy_links}, std::pair{"sloppy_naik_links", options.sloppy_naik_links}})
     if (form && !options.sloppy) throw Error(name, "a sloppy precision, whose links they are", "none");

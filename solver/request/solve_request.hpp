@@ -72,8 +72,8 @@ struct SolveNumbers : Precisions {
   std::string solver = "auto";          // auto, or a name of solver/krylov/table/solver_table.cpp
   std::string preconditioner = "none";  // or one of solver/krylov/preconditioned/preconditioner.hpp, as "chebyshev:8"
   bool is_preconditioned() const { return preconditioner != "none"; }
-  bool blocks = false;  // there is a basis of blocks for these links
-  double coarse_tolerance = 1e-2;  // of each coarse solve in it, on its relative residual
+  bool blocks = false;            // there is a basis of blocks for these links
+  double coarse_tolerance = 0.1;  // of each coarse solve in it, on its relative residual
   const SolveNumbers& numbers() const { return *this; }
   bool operator==(const SolveNumbers&) const = default;
 };

@@ -23,14 +23,17 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         "epsilons": ["--masses", "0.5,0.7:-0.1", "--action", "hisq"],
         "sources": ["--mass", 0.5, "--sources", "z2:1; point:0,0,0,0"],
         "deflated": ["--mass", 0.5, "--eigenvectors", pairs, "--source", "z2:3"],
+        "blocks": ["--mass", 0.5, "--coarse", folder / "vectors.h5", "--source", "z2:3"],
         "block": ["--mass", 0.5, "--solver", "block", "--action", "asqtad", "--u0", 0.9],
         "short": ["--mass", 0.05, "--color", 0, "--max-iterations", 3],
         "ranks": ["--mass", 0.5, "--color", 0, "--system", "even", "--links", 12],
         "campaign": ["--gauge", f"{small_gauge}; {folder / 'no-links.h5'}", "--mass", 0.5, "--color", 0],
     }
-    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "certify": "certify", "convention": "certify", "flow": "smooth", "landau": "smooth", "hop": "bench", "exchange": "bench", "scaling": "bench"}
+    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "coarse": "coarse", "certify": "certify", "convention": "certify", "flow": "smooth", "landau": "smooth", "hop": "bench", "exchange": "bench", "scaling": "bench"}
     staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json",
              "--checkpoint", folder / "search.h5", check=True)
+    staghorn("coarse", "--gauge", small_gauge, "--vectors", 2, "--iterations", 5, "--output", folder / "vectors.h5", "--report",
+             folder / "coarse.json", check=True)
     (folder / "no-links.h5").write_text("This is no gauge configuration.")
     for name, options in solves.items():
         gauge = [] if "--gauge" in options else ["--gauge", small_gauge]

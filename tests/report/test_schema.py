@@ -42,6 +42,7 @@ def test_every_report_is_as_the_schema_says(made):
     assert reports["certify"]["tried"] == 0 and reports["convention"]["convention"]["given_mass_is"] == "2m"
     assert len(reports["flow"]["flow"]) == 3 and reports["landau"]["gauge_fixing"]["sweeps"] > 0
     assert reports["masses"]["multi_shift"] and reports["epsilons"]["multi_shift"]["groups"] and reports["sources"]["batch"]
+    assert reports["blocks"]["coarse"]["vectors"] == 2 and len(reports["coarse"]["values"]) == 2
     assert reports["deflated"]["deflation"]["pairs"] == 3 and reports["block"]["improved"] and reports["ranks"]["times"]
     assert reports["short"]["outcome"] == "out_of_iterations" and reports["exchange"]["results"][0]["times"]
     done, failed = reports["campaign"]["configurations"]

@@ -17,8 +17,9 @@ constexpr double dependent = 1e-10;
 
 BlockBasis::BlockBasis(const BlockGrid& grid, int n) : grid_(grid), n_(n) {
   if (n < 1 || n > 3 * grid.sites())
-    throw Error("vectors", "at most " + std::to_string(3 * grid.sites()) + ", the components of a block of " +
-                               to_string(grid.block()) + " on even sites",
+    throw Error("vectors",
+                "at most " + std::to_string(3 * grid.sites()) + ", the components of a block of " +
+                    to_string(grid.block()) + " on even sites",
                 n);
   numbers_.resize(std::size_t(grid.count() * n * 2 * width()));
 }

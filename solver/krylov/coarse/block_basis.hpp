@@ -1,8 +1,8 @@
 // P: vectors on even sites cut into blocks, orthonormal in each block. n columns on each block, P^+ P = 1.
 //
-// Columns are made orthogonal in the order of the vectors, each twice ("twice is enough", Parlett). A piece that depends
-// on those before it, as of a vector that is given twice or vanishes on a block, becomes a column of zeros: it adds
-// nothing to the space and harms nothing. Sums go over the sites of a block in one order. fp64, on the host.
+// Columns are made orthogonal in the order of the vectors, each twice ("twice is enough", Parlett). A piece that
+// depends on those before it, as of a vector that is given twice or vanishes on a block, becomes a column of zeros: it
+// adds nothing to the space and harms nothing. Sums go over the sites of a block in one order. fp64, on the host.
 #pragma once
 
 #include <functional>

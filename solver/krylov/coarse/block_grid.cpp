@@ -41,7 +41,8 @@ Coordinates BlockGrid::coordinates(std::int64_t b) const {
 }
 
 std::int64_t BlockGrid::global_index(const Coordinates& at) const {
-  return at[0] + std::int64_t{global_[0]} * (at[1] + std::int64_t{global_[1]} * (at[2] + std::int64_t{global_[2]} * at[3]));
+  return at[0] +
+         std::int64_t{global_[0]} * (at[1] + std::int64_t{global_[1]} * (at[2] + std::int64_t{global_[2]} * at[3]));
 }
 
 Coordinates BlockGrid::global_coordinates(std::int64_t index) const { return unravel(index, global_); }

@@ -1,5 +1,5 @@
-// Blocks of the lattice: rectangles of whole sites, all alike, numbered by their place in the lattice. A block belongs to
-// the lattice and not to a rank: rank grids whose parts cut blocks are refused, so nothing that is computed block by
+// Blocks of the lattice: rectangles of whole sites, all alike, numbered by their place in the lattice. A block belongs
+// to the lattice and not to a rank: rank grids whose parts cut blocks are refused, so nothing that is computed block by
 // block depends on ranks. Local throughout.
 #pragma once
 
@@ -31,12 +31,12 @@ class BlockGrid {
   // Where it lies in its block.
   Coordinates place(Parity parity, int i) const;
 
-  Coordinates coordinates(std::int64_t b) const;                // of a block of this rank in the grid of all blocks
-  std::int64_t global_index(const Coordinates& at) const;       // of a block of the grid of all, x fastest
-  Coordinates global_coordinates(std::int64_t index) const;     // and back
-  Coordinates wrapped(const Coordinates& at) const;             // into the grid of all blocks, which is periodic
-  int rank_of(const Coordinates& at) const;                     // that has this block
-  std::int64_t local_index(const Coordinates& at) const;        // of a block that this rank has
+  Coordinates coordinates(std::int64_t b) const;             // of a block of this rank in the grid of all blocks
+  std::int64_t global_index(const Coordinates& at) const;    // of a block of the grid of all, x fastest
+  Coordinates global_coordinates(std::int64_t index) const;  // and back
+  Coordinates wrapped(const Coordinates& at) const;          // into the grid of all blocks, which is periodic
+  int rank_of(const Coordinates& at) const;                  // that has this block
+  std::int64_t local_index(const Coordinates& at) const;     // of a block that this rank has
   // The same blocks as another rank sees them.
   BlockGrid of_rank(int rank) const { return BlockGrid(lattice_.of_rank(rank), block_); }
 

@@ -5,7 +5,12 @@
 namespace staghorn {
 
 CoarseCorrection::CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing, double coarse_tolerance)
-    : space_(space), smoothing_(smoothing), coarse_tolerance_(coarse_tolerance), s_(d.make_vector()), e_(d.make_vector()), tmp_(d.make_vector()) {
+    : space_(space),
+      smoothing_(smoothing),
+      coarse_tolerance_(coarse_tolerance),
+      s_(d.make_vector()),
+      e_(d.make_vector()),
+      tmp_(d.make_vector()) {
   if (smoothing > 0) smoother_.emplace(d, nullptr, smoothing, smooth_from);
 }
 

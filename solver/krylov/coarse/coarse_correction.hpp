@@ -1,5 +1,5 @@
-// A preconditioner that is exact in the space of a basis of blocks: a coarse correction, between two passes of a smoother
-// or without one.
+// A preconditioner that is exact in the space of a basis of blocks: a coarse correction, between two passes of a
+// smoother or without one.
 //
 //   z = C r;  z += Q (r - A z);  z += C (r - A z)      Q = P E(m)^-1 P^+, C: Chebyshev's iteration (multigrid)
 //   z = r;    z += Q (r - A z)                         where P^+ r = 0 that is (1 - Q A) r (deflation)
@@ -12,8 +12,8 @@ namespace staghorn {
 
 class CoarseCorrection final : public Preconditioner {
  public:
-  // `smoothing`: products with A in each pass of the smoother; 0: none. `coarse_tolerance` of each coarse solve; what it
-  // leaves flexible CG takes out. Both must outlive the object. Local.
+  // `smoothing`: products with A in each pass of the smoother; 0: none. `coarse_tolerance` of each coarse solve; what
+  // it leaves flexible CG takes out. Both must outlive the object. Local.
   CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing, double coarse_tolerance);
 
   void apply(const ParitySystem& system, ColorVectorField& z, const ColorVectorField& r) override;

@@ -18,7 +18,8 @@ CgResult CoarseDeflatedCg::solve(const ParitySystem& system, ColorVectorField& x
   space_.correct(system.d, system.shift, b, start_tolerance, x);
   r_.copy_from(b);
   system.d.hop(tmp_, x, opposite(system.parity));
-  system.d.update_residual(r_, x, tmp_, system.parity, system.shift, std::vector<double>(std::size_t(b.n_rhs()), 1), {});
+  system.d.update_residual(r_, x, tmp_, system.parity, system.shift, std::vector<double>(std::size_t(b.n_rhs()), 1),
+                           {});
   space_.count_products(1);
   tmp_.set_zero();
   CgResult result = search_.solve(system, tmp_, r_, stop, show);

@@ -4,8 +4,8 @@
 //   x = Q b;  r = b - A x                                        then P^+ r = 0
 //   A e = r by flexible CG with z = r + Q (r - A r) = (1 - Q A) r;  x += e        Q = P E(m)^-1 P^+
 //
-// That is CG on (1 - A Q) A y = (1 - A Q) b [Tang, Nabben, Vuik & Erlangga, J. Sci. Comput. 39 (2009) 340]. The term Q r
-// takes out again what rough coarse solves leave of P^+ r. An iteration takes two products with A and a coarse solve.
+// That is CG on (1 - A Q) A y = (1 - A Q) b [Tang, Nabben, Vuik & Erlangga, J. Sci. Comput. 39 (2009) 340]. The term Q
+// r takes out again what rough coarse solves leave of P^+ r. An iteration takes two products with A and a coarse solve.
 #pragma once
 
 #include "solver/krylov/coarse/coarse_correction.hpp"

@@ -82,8 +82,8 @@ double CoarseMatrix::predicted_set_up_bytes(const BlockGrid& grid, Stencil stenc
          fields;
 }
 
-// W of some columns after others, leg by leg: each leg of an odd site comes from one block. `lane_step` columns at a time
-// are written side by side.
+// W of some columns after others, leg by leg: each leg of an odd site comes from one block. `lane_step` columns at a
+// time are written side by side.
 CoarseMatrix::Hops CoarseMatrix::hops(const OperatorLinks& links, const Boundary& boundary,
                                       const BlockBasis& basis) const {
   Hops w;
@@ -147,7 +147,8 @@ void CoarseMatrix::add_shares(const Hops& w) {
       share_size,
       [&](std::int64_t item, double* to) {
         std::fill(to, to + share_size, 0.0);
-        const Coordinates row = grid_.global_coordinates(item / n_hops), step = stencil_.hops[std::size_t(item % n_hops)];
+        const Coordinates row = grid_.global_coordinates(item / n_hops),
+                          step = stencil_.hops[std::size_t(item % n_hops)];
         share(w, grid_.local_index(grid_.wrapped(difference(row, step))), int(item % n_hops), to);
       },
       [&](std::int64_t item, const double* from) { came[item].assign(from, from + share_size); });

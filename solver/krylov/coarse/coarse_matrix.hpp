@@ -27,9 +27,9 @@ struct BlockStencil {
   std::vector<std::vector<int>> slots;
   std::vector<std::int32_t> first;
   std::int32_t entries = 0;
-  std::vector<std::vector<int>> slot_of_leg;         // [i][number of the leg]: the place in `hops`
+  std::vector<std::vector<int>> slot_of_leg;            // [i][number of the leg]: the place in `hops`
   std::vector<std::vector<std::vector<RowPair>>> rows;  // [a][b]: entries of the sites that read both hops a and b
-  std::vector<std::vector<int>> pair_of;             // [a][b]: the place in `pairs` of hops[b] - hops[a]
+  std::vector<std::vector<int>> pair_of;                // [a][b]: the place in `pairs` of hops[b] - hops[a]
 };
 
 class CoarseMatrix {
@@ -59,9 +59,7 @@ class CoarseMatrix {
   void add_shares(const Hops& w);
   void find_neighbours();
   std::int64_t matrix_size() const { return 2 * width_ * n_; }
-  double* at(std::int64_t block, int pair) {
-    return numbers_.data() + (block * neighbours() + pair) * matrix_size();
-  }
+  double* at(std::int64_t block, int pair) { return numbers_.data() + (block * neighbours() + pair) * matrix_size(); }
   const double* at(std::int64_t block, int pair) const { return const_cast<CoarseMatrix*>(this)->at(block, pair); }
 
   const Communicator& communicator_;
@@ -69,7 +67,7 @@ class CoarseMatrix {
   BlockStencil stencil_;
   int n_;
   std::int64_t width_;
-  std::vector<double> numbers_;  // [block][pair][column][re, im][width]
+  std::vector<double> numbers_;          // [block][pair][column][re, im][width]
   std::vector<std::int64_t> neighbour_;  // [block][pair]: a block of this rank, or after these one that was received
   std::vector<std::int64_t> received_;   // their global indices, ascending
   std::unique_ptr<BlockMessages> messages_;

@@ -9,7 +9,6 @@
 #include "halo/watch/activity.hpp"
 #include "solver/eigen/chebyshev_filter.hpp"
 #include "solver/eigen/spectral_range.hpp"
-#include "solver/krylov/coarse/coarse_sums.hpp"
 
 namespace staghorn {
 
@@ -71,8 +70,7 @@ class Basis {
   // sum_j c(i, j) v_j
   CoarseVector combination(const ComplexMatrix& c, int i) const {
     CoarseVector sum = matrix_.make_vector(1);
-    for (int j = 0; j < c.columns; ++j)
-      add_scaled(std::vector<Complex<double>>{c(i, j)}, vectors[std::size_t(j)], sum);
+    for (int j = 0; j < c.columns; ++j) add_scaled(std::vector<Complex<double>>{c(i, j)}, vectors[std::size_t(j)], sum);
     return sum;
   }
 
@@ -112,7 +110,8 @@ SpectralRange coarse_range(const CoarseMatrix& matrix, std::int64_t dimension) {
 }
 
 // out = T(E(0)) in, by t_{j+1} = 2 x t_j - t_{j-1} with x = (from + to - 2 E) / (to - from).
-void apply_filter(const CoarseMatrix& matrix, const ChebyshevFilter& filter, const CoarseVector& in, CoarseVector& out) {
+void apply_filter(const CoarseMatrix& matrix, const ChebyshevFilter& filter, const CoarseVector& in,
+                  CoarseVector& out) {
   const double centre = (filter.from() + filter.to()) / 2, half_width = (filter.to() - filter.from()) / 2;
   CoarseVector before = in, product = matrix.make_vector(1);
   const auto step = [&](const CoarseVector& v, double factor, CoarseVector& result) {  // result += factor x v

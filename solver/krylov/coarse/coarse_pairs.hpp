@@ -1,8 +1,8 @@
 // The lowest eigenpairs of E(0), t_i and u_i, which make coarse solves short at every mass: E(m) has the same vectors
 // and the values t_i + 4m^2.
 //
-// Lanczos with full reorthogonalisation on a Chebyshev polynomial of E(0) (eigen/chebyshev_filter.hpp), without restarts,
-// then Rayleigh and Ritz. Pairs that have not converged serve all the same, for they precondition.
+// Lanczos with full reorthogonalisation on a Chebyshev polynomial of E(0) (eigen/chebyshev_filter.hpp), without
+// restarts, then Rayleigh and Ritz. Pairs that have not converged serve all the same, for they precondition.
 #pragma once
 
 #include "solver/krylov/coarse/coarse_matrix.hpp"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solver/krylov/coarse/coarse_sums.hpp"
-
 namespace staghorn {
 
 namespace {
@@ -74,7 +72,8 @@ class Solve {
 
  private:
   // The real part of (a, b), and (u_i, b), in one message.
-  std::vector<double> dots(const CoarseVector& a, const CoarseVector& b, std::span<const double> about, Numbers& along) {
+  std::vector<double> dots(const CoarseVector& a, const CoarseVector& b, std::span<const double> about,
+                           Numbers& along) {
     with_.push_back(&a);
     const Numbers all = coarse_dots(matrix_.communicator(), with_, b, about);
     with_.pop_back();

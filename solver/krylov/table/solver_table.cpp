@@ -24,7 +24,8 @@ double flexible_bytes(const OperatorBytes& precise, const OperatorBytes&) {
 constexpr int smoothing = 4;  // products with A in each pass of the smoother of multigrid
 
 std::unique_ptr<KrylovSolver> make_multigrid(const SolverParts& parts) {
-  return std::make_unique<FlexibleCg>(parts.d, std::make_unique<CoarseCorrection>(parts.d, *parts.blocks, smoothing, parts.coarse_tolerance));
+  return std::make_unique<FlexibleCg>(
+      parts.d, std::make_unique<CoarseCorrection>(parts.d, *parts.blocks, smoothing, parts.coarse_tolerance));
 }
 
 constexpr SolverEntry table[] = {
@@ -56,6 +57,13 @@ constexpr SolverEntry table[] = {
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) { return predicted_block_bytes(precise, &sloppy); }},
     {"flexible", SolverNeeds::nothing, {.precondition = true, .resume = true}, make_flexible, flexible_bytes},
     {"flexible", SolverNeeds::sloppy, {.precondition = true, .resume = true}, make_flexible, flexible_bytes},
+    {"multigrid",
+     SolverNeeds::nothing,
+     {.blocks = true, .resume = true},
+     make_multigrid,
+     [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
+       return flexible_bytes(precise, sloppy) + CoarseCorrection::predicted_bytes(precise, smoothing);
+     }},
     {"deflated",
      SolverNeeds::nothing,
      {.blocks = true},
@@ -65,13 +73,6 @@ constexpr SolverEntry table[] = {
      [](const OperatorBytes& precise, const OperatorBytes&) {
        return (FlexibleCg::vectors + CoarseDeflatedCg::vectors) * precise.vector +
               CoarseCorrection::predicted_bytes(precise, 0);
-     }},
-    {"multigrid",
-     SolverNeeds::nothing,
-     {.blocks = true, .resume = true},
-     make_multigrid,
-     [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
-       return flexible_bytes(precise, sloppy) + CoarseCorrection::predicted_bytes(precise, smoothing);
      }},
     {"cublas",
      SolverNeeds::cublas,
@@ -124,7 +125,8 @@ const SolverEntry& solver_for(const SessionOptions& options) {
   if (options.is_preconditioned()) preconditioner_of(options.preconditioner);
   std::string names;
   if (const SolverEntry* const found = find_solver(options, parts, names)) return *found;
-  throw Error("solver", names + " (with these options sloppy, blas, preconditioner and coarse)", "'" + options.solver + "'");
+  throw Error("solver", names + " (with these options sloppy, blas, preconditioner and coarse)",
+              "'" + options.solver + "'");
 }
 
 double predicted_solver_bytes(const SessionOptions& options, const OperatorBytes& precise,

@@ -8,12 +8,14 @@
 #include "halo/cut/share_summary.hpp"
 #include "solver/bench/this_machine.hpp"
 #include "solver/eigen/deflation.hpp"
+#include "solver/krylov/coarse/block_grid.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/shares/share_model.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/plan/plan.hpp"
+#include "solver/request/coarse/coarse_request.hpp"
 #include "solver/request/eigen_request.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -67,6 +69,7 @@ CommandSyntax plan_syntax() {
        {"eigenvectors-on", "auto|device|host",
         "where a GPU has them; auto: in its memory where they fit beside the solve", "auto"},
        {"exact-low-modes", "", "adds the memory of pion correlators whose part of these is exact"},
+       {"coarse-vectors", "N", "solves in a basis of blocks of N vectors (`solve --coarse`): adds their memory", "0"},
        {"find-eigenpairs", "K", "the memory of `staghorn eigen --pairs K`, instead of a solve's"},
        {"system", "full|even|odd", "as of `staghorn solve`", "full"},
        {"json", "", "print JSON instead of a table"}}));
@@ -117,6 +120,12 @@ SolveShape read_shape(const OptionValues& values) {
   shape.n_together = most_masses_together(options.request, options.session.quarks.naik_epsilon.value_or(0));
   options.session.keep_thin_links = !options.request.naik_epsilons.empty();
   check_epsilons(options.request, options.session);
+  shape.block_vectors = values.number<int>("coarse-vectors");
+  if (shape.block_vectors < 0 || shape.block_vectors > CoarseRequest::most_vectors)
+    throw UsageError("--coarse-vectors", "a number from 0 to " + std::to_string(CoarseRequest::most_vectors),
+                     std::to_string(shape.block_vectors));
+  if (shape.block_vectors > 0) shape.block = chosen_block(shape.lattice);
+  options.session.blocks = shape.block_vectors > 0;
   shape.options = options.session;
   static_cast<SolveNumbers&>(shape.options) = chosen_numbers(options.session, options.session);
   if (const std::vector<double>& masses = options.request.masses; !masses.empty())
@@ -136,7 +145,8 @@ SolveShape read_shape(const OptionValues& values) {
   }
   shape.eigenvector_precision = parse_kernel_precision(values.text("eigenvector-precision"));
   shape.mass_by_mass =
-      shape.eigenpairs > 0 && Deflation::damps(shape.eigenvector_precision, shape.system == System::odd);
+      shape.block_vectors > 0 ||
+      (shape.eigenpairs > 0 && Deflation::damps(shape.eigenvector_precision, shape.system == System::odd));
   return shape;
 }
 

@@ -1,7 +1,7 @@
 // solve_masses: one multi-shift pass for all masses, then for each mass the passes of a certified solve, which
 // certify what is there and polish what is not good enough. Where projections onto eigenvectors damp, their rounding
-// leaves each mass a residual of its own, at small masses as large as the source. There each mass is solved from zero, and
-// in a basis of blocks too, which serves all masses.
+// leaves each mass a residual of its own, at small masses as large as the source. There each mass is solved from zero,
+// and in a basis of blocks too, which serves all masses.
 //
 // With mixed precision the multi-shift pass goes on in fp32, sooner or later, as that pays. Its residuals are parallel
 // only if nothing corrects them. So where that was soon, each mass leaves where rounding allows no more, and is
@@ -137,8 +137,8 @@ void make_shifted_batch(ShiftedBatch& batch, Gauge& gauge, const SolveRequest& r
   Workbench& bench = gauge.bench();
   const int n_rhs = int(sources.size()), n_masses = int(request.masses.size());
   const Deflation* const low = gauge.eigenpairs().deflation(request);
-  const bool mass_by_mass = solver_for(numbers).can.blocks ||
-                            (low && low->damps(request.system == System::odd ? Parity::odd : Parity::even));
+  const bool mass_by_mass =
+      solver_for(numbers).can.blocks || (low && low->damps(request.system == System::odd ? Parity::odd : Parity::even));
   std::vector<ShiftedColumn> columns;  // none mass by mass
   if (!mass_by_mass) columns = shifted_columns(all, request.system, sources);
   const int n_columns = int(columns.size());

@@ -36,12 +36,12 @@ void require_memory(const Gauge& gauge, const BlockGrid& grid, int vectors, doub
                  set_up = CoarseSpace::predicted_set_up_bytes(grid, stencil_of(gauge), vectors),
                  needed = std::max(besides, space + set_up), there = std::min(available.host, available.host_limit);
     if (needed <= there) return;
-    throw Error(ErrorKind::memory,
-                "memory: a basis of " + std::to_string(vectors) + " vectors in blocks of " + to_string(grid.block()) +
-                    " on " + to_string(grid.lattice().global()) + " with grid " + to_string(grid.lattice().grid()) +
-                    " would take " + gigabytes(needed) + " of host memory for each rank (" + gigabytes(space) +
-                    " for solves), and " + gigabytes(there) + " are there. Fewer `vectors`, larger blocks or more " +
-                    "ranks take less.");
+    throw Error(ErrorKind::memory, "memory: a basis of " + std::to_string(vectors) + " vectors in blocks of " +
+                                       to_string(grid.block()) + " on " + to_string(grid.lattice().global()) +
+                                       " with grid " + to_string(grid.lattice().grid()) + " would take " +
+                                       gigabytes(needed) + " of host memory for each rank (" + gigabytes(space) +
+                                       " for solves), and " + gigabytes(there) +
+                                       " are there. Fewer `vectors`, larger blocks or more " + "ranks take less.");
   });
 }
 
@@ -140,7 +140,8 @@ Extents block_of(const EigenvectorHeader& header, const SessionOptions& options)
 
 void describe_blocks(SolveShape& shape, const EigenvectorHeader& header) {
   if (header.count() > CoarseRequest::most_vectors)
-    throw FileError(header.path + ": vectors", "at most " + std::to_string(CoarseRequest::most_vectors), header.count());
+    throw FileError(header.path + ": vectors", "at most " + std::to_string(CoarseRequest::most_vectors),
+                    header.count());
   shape.block_vectors = int(header.count());
   shape.block = block_of(header, shape.options);
   shape.options.blocks = true;

@@ -7,7 +7,7 @@
 #include "solver/eigen/eigenpair_file.hpp"
 #include "solver/gauge/gauge.hpp"
 #include "solver/krylov/cg_progress.hpp"
-#include "solver/report/coarse_report.hpp"
+#include "solver/report/coarse/coarse_report.hpp"
 
 namespace staghorn {
 

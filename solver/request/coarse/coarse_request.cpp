@@ -1,4 +1,4 @@
-#include "solver/request/coarse_request.hpp"
+#include "solver/request/coarse/coarse_request.hpp"
 
 #include <string>
 

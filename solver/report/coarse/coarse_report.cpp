@@ -1,27 +1,8 @@
-#include "solver/report/coarse_report.hpp"
+#include "solver/report/coarse/coarse_report.hpp"
 
 #include "solver/report/setting_json.hpp"
 
 namespace staghorn {
-
-Json coarse_json(const std::optional<CoarseSummary>& coarse) {
-  if (!coarse) return nullptr;
-  return {{"file", coarse->file},
-          {"vectors", coarse->vectors},
-          {"block", coarse->block},
-          {"blocks", coarse->blocks},
-          {"neighbours", coarse->neighbours},
-          {"pairs", coarse->pairs},
-          {"smallest", coarse->smallest},
-          {"largest_of_pairs", coarse->largest_of_pairs},
-          {"largest", coarse->largest},
-          {"set_up_products", coarse->set_up_products},
-          {"set_up_seconds", seconds_json(coarse->set_up_seconds)},
-          {"solves", coarse->solves},
-          {"iterations", coarse->iterations},
-          {"operator_calls", coarse->operator_calls},
-          {"seconds", seconds_json(coarse->seconds)}};
-}
 
 std::string to_json(const CoarseReport& report) {
   Json json;

@@ -1,4 +1,4 @@
-#include "solver/krylov/coarse/coarse_sums.hpp"
+#include "solver/krylov/coarse/coarse_vector.hpp"
 
 #include "dirac/algebra/exact_sum.hpp"
 
@@ -45,8 +45,7 @@ std::vector<Complex<double>> coarse_dots(const Communicator& communicator, std::
       }
   std::vector<double> sums;
   std::vector<SumGrid> grids;
-  for (std::size_t i = 0; i < 2 * n && !about.empty(); ++i)
-    grids.push_back(SumGrid::for_bound(0x1p10 * about[i / 2]));
+  for (std::size_t i = 0; i < 2 * n && !about.empty(); ++i) grids.push_back(SumGrid::for_bound(0x1p10 * about[i / 2]));
   if (grids.empty() || !sum_on_grids(communicator, parts, grids, sums)) {
     std::vector<std::int32_t> groups(parts.size());
     for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = std::int32_t(i % (2 * n));
