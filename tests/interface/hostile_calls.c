@@ -352,6 +352,12 @@ static int eigenpairs_write(void) {
   return staghorn_eigenpairs_write(a_gauge(), path_to_write(), one_of(4) ? one_of(3) : hostile_int(),
                                    one_of(8) ? 1 : hostile_int());
 }
+static int coarse_find(void) {
+  const int32_t block[4] = {one_of(2) ? 4 : 2, 2, one_of(9) ? 2 : hostile_int(), 4};
+  return staghorn_coarse_find(a_gauge(), one_of(6) ? one_of(4) : hostile_int(), one_of(2) ? NULL : block,
+                              one_of(6) ? one_of(9) : -1, 3, one_of(2) ? NULL : path_to_write(),
+                              one_of(8) ? one_of(3) : hostile_int(), one_of(8) ? 1 : hostile_int());
+}
 static int eigenpairs_use(void) { return staghorn_eigenpairs_use(a_gauge(), one_of(4) ? 1 : hostile_int()); }
 static int eigenpairs_get(void) {
   return staghorn_eigenpairs_get(a_gauge(), or_null(&S(STAGHORN_EIGEN_INFO)), one_of(2) ? one_of(8) : hostile_int(),
@@ -474,6 +480,7 @@ static struct {
                  {"staghorn_request_release", request_release, 4, 0, 0},
                  {"staghorn_solve", set_and_solve, 80, 0, 0},
                  {"staghorn_multishift", multishift, 60, 0, 0},
+                 {"staghorn_coarse_find", coarse_find, 1, 0, 0},
                  {"staghorn_eigenpairs_compute", eigenpairs_compute, 20, 0, 0},
                  {"staghorn_eigenpairs_read", eigenpairs_read, 10, 0, 0},
                  {"staghorn_eigenpairs_write", eigenpairs_write, 10, 0, 0},

@@ -12,7 +12,7 @@ import pytest
 
 CONFIGURATION = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
 HISQ = ["--gauge", CONFIGURATION, "--action", "hisq"]
-SOURCE = ["--system", "even", "--source", "z2:1", "--noise-vectors", 1]
+SOURCE = ["--system", "even", "--source", "z2:1"]
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +88,15 @@ def test_the_coarse_matrix_bounds_the_spectrum_from_within(staghorn, coarse, fol
     assert few["largest"] < largest and many["largest"] < largest
     assert few["blocks"] == 32 and few["block"] == [4, 4, 4, 4]
     assert few["neighbours"] == 16  # two blocks in x, y, z, and four in t: those that hops join, each once
+
+
+def test_sources_batch_after_batch_are_counted_together(coarse, solve):
+    file, _ = coarse(24)
+    common = ["--mass", 0.05, "--coarse", file, "--tolerance", 1e-4]
+    together = solve(*common, "--noise-vectors", 3, "--batch", 2)
+    assert together["batch"]["columns"] == 2 and len(together["rhs"]) == 3 and together["outcome"] == "certified"
+    first, second = max(iterations(together)[:2]), iterations(together)[2]
+    assert together["coarse"]["operator_calls"] == 11 * (first + second) and together["coarse"]["solves"] == first + second
 
 
 @pytest.mark.parametrize("mass", [0.01, 0.1])

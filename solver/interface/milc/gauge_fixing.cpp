@@ -11,7 +11,7 @@ namespace staghorn::milc {
 
 namespace {
 
-struct Asked {
+struct AskedFixing {
   unsigned int direction;
   int steps;
   double relaxation, tolerance;
@@ -19,7 +19,7 @@ struct Asked {
 };
 
 // MILC takes its phases out of links before it asks.
-void fix(const SiteField& links, const Asked& asked) {
+void fix(const SiteField& links, const AskedFixing& asked) {
   check_choice("direction", asked.direction, 3, 4);
   const staghorn_links layout = links.layout(false);
   void* const u[4] = {links.first_site(), nullptr, nullptr, nullptr};

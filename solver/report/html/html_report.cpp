@@ -101,6 +101,8 @@ std::string asked_and_found(const Reports& solves) {
                        row("largest eigenvalue of A, about", "spectrum/largest"),
                        row("condition number", "spectrum/condition"),
                        row("eigenpairs deflated", "deflation/pairs"),
+                       row("vectors of a basis of blocks", "coarse/vectors"),
+                       row("products with A in it", "coarse/operator_calls"),
                        row("checkpoints written", "checkpoint/written"),
                        row("resumed from", "checkpoint/resumed_from"),
                        row("took over", "took_over")});

@@ -26,6 +26,12 @@ void merge(SolveReport& whole, SolveReport&& part) {
     whole.deflation->projections += part.deflation->projections;
     whole.deflation->seconds += part.deflation->seconds;
   }
+  if (part.coarse) {
+    whole.coarse->solves += part.coarse->solves;
+    whole.coarse->iterations += part.coarse->iterations;
+    whole.coarse->operator_calls += part.coarse->operator_calls;
+    whole.coarse->seconds += part.coarse->seconds;
+  }
   for (const auto& [phase, seconds] : part.seconds)
     if (phase != "read") whole.seconds[phase] += seconds;
   for (const auto bytes : {&SolveReport::memory_bytes, &SolveReport::predicted_memory_bytes})
