@@ -14,7 +14,7 @@ def generate(staghorn, path, device, lattice, *options):
     run = staghorn("generate", "--lattice", *lattice, "--device", device, "--output", path, *options, check=True,
                    env={"SOURCE_DATE_EPOCH": "0"})
     assert ("cuda:" in run.stdout.splitlines()[0]) == device.startswith("cuda")
-    return path.read_bytes(), re.findall(r"^sweep.*", run.stdout, re.MULTILINE)
+    return path.read_bytes(), re.findall(r"^sweep +\d+ +plaquette.*", run.stdout, re.MULTILINE)
 
 
 def assert_same(staghorn, folder, lattice, *options):
