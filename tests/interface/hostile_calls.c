@@ -100,6 +100,7 @@ static void draw_structs(void) {
   staghorn_request *request = &S(STAGHORN_REQUEST).request;
   request->mass = 0.3;
   request->max_iterations = 20;
+  if (one_of(4) == 0) request->tolerance = 1e-18; /* which is not reached */
   if (one_of(20) == 0) request->stop = STAGHORN_STOP_ON_PARITY;
   request->progress = one_of(4) ? NULL : stop_now_and_then;
   request->withhold = one_of(4) ? NULL : withhold_now_and_then;

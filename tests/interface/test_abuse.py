@@ -17,7 +17,7 @@ HEADER = Path(__file__).resolve().parents[2] / "solver" / "interface" / "staghor
 def test_random_arguments_get_a_status_and_a_text(run_built, staghorn, tmp_path):
     staghorn("generate", "--lattice", 4, 4, 4, 4, "--beta", 6, "--sweeps", 1, "--device", "cpu",
              "--output", tmp_path / "links.h5", check=True)
-    result = run_built("hostile_calls", 60000, 2, tmp_path, threads=1)
+    result = run_built("hostile_calls", 60000, 1, tmp_path, threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
     counts = {int(status): int(count) for status, count in re.findall(r"^(-?\d+): (\d+)$", result.stdout, re.MULTILINE)}
     # 3, a breakdown, needs numbers whose squares overflow, which solves bring into range (property/test_scales.py).
