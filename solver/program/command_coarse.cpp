@@ -24,7 +24,7 @@ namespace {
 const std::vector<std::string> not_for_vectors{
     "sloppy",       "sloppy_links",     "sloppy_naik_links", "solver",          "preconditioner",
     "blas",         "certificate",      "eigenvectors",      "eigenvectors_on", "coarse",
-    "coarse_block", "coarse_tolerance", "keep_thin_links",  "eigenpairs"};
+    "coarse_block", "coarse_tolerance", "keep_thin_links",   "eigenpairs"};
 
 CommandSyntax coarse_syntax() {
   CommandSyntax syntax{

@@ -23,8 +23,8 @@ namespace {
 
 // Options of a session that a search does not read.
 const std::vector<std::string> options_of_solves{
-    "sloppy",       "sloppy_links",    "sloppy_naik_links", "solver", "blas",         "certificate",
-    "eigenvectors", "eigenvectors_on", "eigenpairs", "keep_thin_links",   "coarse", "coarse_block", "coarse_tolerance"};
+    "sloppy",          "sloppy_links", "sloppy_naik_links", "solver", "blas",         "certificate",     "eigenvectors",
+    "eigenvectors_on", "eigenpairs",   "keep_thin_links",   "coarse", "coarse_block", "coarse_tolerance"};
 
 CommandSyntax eigen_syntax() {
   CommandSyntax syntax{

@@ -311,7 +311,7 @@ def test_the_slurm_script_of_many_configurations_shares_them_among_its_processes
     environment = {**os.environ, "PATH": f"{folder}:{PROGRAM.parent}:{os.environ['PATH']}", "SLURM_CPUS_PER_TASK": "1", "SLURM_NTASKS": "2",
                    "SLURM_JOB_ID": "7"}
     for expected in (0, 3):  # the second job finds all done
-        result = subprocess.run(["bash", "many.slurm"], cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+        result = subprocess.run(["bash", "many.slurm"], cwd=folder, env=environment, capture_output=True, text=True, timeout=240)
         logs = "".join(path.read_text() for path in folder.glob("job-7-*.log"))
         assert result.returncode == 0 and "3 configurations, 3 certified" in result.stdout, result.stderr + logs
         assert len(list((folder / "reports").glob("*.json"))) == len(list((folder / "solutions").glob("*.h5"))) == 3

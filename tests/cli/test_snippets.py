@@ -31,7 +31,7 @@ RUN_ELSEWHERE = {
     ("docs/guide/install.md", "./dev demo"): "tests/cli/test_readme.py::test_commands_of_dev_are_those_that_it_offers",
     ("docs/guide/reading-a-report.md", "python -m jsonschema"): "tests/report/test_schema.py::test_every_report_is_as_the_schema_says",
     ("docs/guide/clusters.md", "note: 2 ranks"): "tests/cli/test_messages_under_mpi.py::test_bindings_that_leave_cores_idle_are_told_of",
-    ("docs/interfaces/cps.md", ""): "tests/interface/test_fake_hosts.py::test_the_function_of_the_page_for_cps_compiles_and_solves",
+    ("docs/interfaces/cps.md", ""): "tests/interface/cps/test_cps.py::test_functions_of_the_page_compile_and_do_what_it_says",
     ("docs/interfaces/library-c.md", ""): "tests/interface/test_installed_interface.py::test_program_of_the_documentation_by_pkg_config",
     ("docs/interfaces/library-fortran.md", ""): "tests/interface/test_installed_interface.py::test_fortran_program_of_the_documentation",
     ("docs/interfaces/library.md", ""): "tests/structure/test_installed_package.py::test_installed_program_runs",

@@ -472,7 +472,7 @@ def test_pion_correlators_of_all_translates_keep_their_mean_and_come_closer_to_i
 ])
 def test_low_modes_that_cannot_be_exact_are_refused(sessions, storage, source, options, words):
     if source == "fields":
-        source, words = reference.random_vector(EXTENTS, 121), words + ", whose condensate or correlator they are a part of, found fields"
+        source, words = reference.random_vector(EXTENTS, 121), words + ", without operators, whose condensate or correlator they are a part of, found fields"
     assert words in refused(lambda: sessions[storage].solve(0.1, source, exact_low_modes=True, **options))
 
 

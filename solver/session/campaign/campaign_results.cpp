@@ -58,7 +58,7 @@ CurveColumn averaged(const CampaignRecord& record, std::size_t mass, std::size_t
   return averaged(title(record, mass, source), curves);
 }
 
-// Real parts of mesons, which are the same list on every configuration.
+// Real parts of mesons or baryons, which are the same list on every configuration.
 std::vector<CurveColumn> averaged_correlators(const CampaignRecord& record, const ObservableKind& kind) {
   std::vector<CurveColumn> columns;
   const std::vector<const Json*> parts = record.certified();
@@ -73,12 +73,13 @@ std::vector<CurveColumn> averaged_correlators(const CampaignRecord& record, cons
       for (const Json& value : part->at("report").at(kind.name).at(k).at("values"))
         curves.back().push_back(value.at(0).get<double>());
     }
-    const auto momentum = list[k].at("momentum").get<std::array<int, 3>>();
-    const auto masses = list[k].at("masses").get<std::array<double, 2>>();
+    const auto momentum = list[k].value("momentum", std::array{0, 0, 0});  // baryons are at rest
+    const auto masses = list[k].at("masses").get<std::vector<double>>();
+    const bool alike = std::count(masses.begin(), masses.end(), masses[0]) == std::ptrdiff_t(masses.size());
     std::string title = list[k].at("name");
     if (momentum != std::array{0, 0, 0}) title += format(" p%d%d%d", momentum[0], momentum[1], momentum[2]);
-    title += " " + shortest_digits(masses[0]);
-    if (masses[0] != masses[1]) title += "/" + shortest_digits(masses[1]);
+    for (std::size_t quark = 0; quark < (alike ? 1 : masses.size()); ++quark)
+      title += (quark == 0 ? " " : "/") + shortest_digits(masses[quark]);
     if (!of_one_source) title += " " + list[k].at("source").get<std::string>();
     columns.push_back(averaged(title, curves));
   }
