@@ -51,9 +51,7 @@ CommandSyntax certify_syntax() {
   po::options_description problem("Problem"), on_lattice("Operator"), machine("Machine"), files("Files");
   add_options(
       problem,
-      {{"gauge", "FILE",
-        "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-        "unless --fat and --naik are given"},
+      {gauge_option(),
        {"solution", "X", "solutions: HDF5, SciDAC, npy or FNAL, found from the content", {}, OptionRow::required},
        {"tolerance", "TOL",
         "relative residual |b - M x| / |b| up to which a solution is certified (default: 1e-10 where the files hold "

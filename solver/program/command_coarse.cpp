@@ -20,12 +20,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-// Options of a session that a search does not read.
-const std::vector<std::string> not_for_vectors{
-    "sloppy",       "sloppy_links",     "sloppy_naik_links", "solver",          "preconditioner",
-    "blas",         "certificate",      "eigenvectors",      "eigenvectors_on", "coarse",
-    "coarse_block", "coarse_tolerance", "keep_thin_links",   "eigenpairs"};
-
 CommandSyntax coarse_syntax() {
   CommandSyntax syntax{
       "coarse", "staghorn coarse --gauge FILE [--vectors N] [options]      (mpirun -n N in front for more ranks)",
@@ -44,17 +38,15 @@ CommandSyntax coarse_syntax() {
   const CoarseRequest defaults;
   add_options(
       problem,
-      {{"gauge", "FILE",
-        "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-        "unless --fat and --naik are given"},
+      {gauge_option(),
        {"vectors", "N", "how many vectors, which are the columns on each block", option_text(defaults.vectors)},
        {"block", "x,y,z,t",
         "sites of a block in each direction, even; they divide the part of each rank (default: 4, or 6 or 2 where 4 "
         "does not divide the lattice)"},
        {"iterations", "N", "of Conjugate Gradient for each vector", option_text(defaults.iterations)},
        {"seed", "SEED", "of the noise", "1"}});
-  add_options(on_lattice, OptionGroup::lattice_operator, not_for_vectors);
-  add_options(machine, OptionGroup::machine, not_for_vectors);
+  add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
+  add_options(machine, OptionGroup::machine, options_of_solves);
   add_options(syntax.experiments, OptionGroup::experiments);
   add_options(files, {{"output", "C", "write the vectors: HDF5, on even sites"},
                       {"storage", "fp64|fp32|fp16", "of the vectors in the file", "fp32"},
@@ -76,10 +68,7 @@ struct CoarseCommand {
 
 CoarseCommand read_coarse_command(const OptionValues& values) {
   CoarseCommand command;
-  std::vector<std::string> of_session;
-  for (const Option& option : solve_options())
-    if (option.of_session()) of_session.push_back(option.name);
-  set_options(values, command.options, of_session);
+  set_session_options(values, command.options);
   const QuarkAction& quarks = command.options.session.quarks;
   command.gauge = gauge_of(values, quarks, "coarse");
   command.request.vectors = values.number<int>("vectors");

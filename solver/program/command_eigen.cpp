@@ -21,11 +21,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-// Options of a session that a search does not read.
-const std::vector<std::string> options_of_solves{
-    "sloppy",          "sloppy_links", "sloppy_naik_links", "solver", "blas",         "certificate",     "eigenvectors",
-    "eigenvectors_on", "eigenpairs",   "keep_thin_links",   "coarse", "coarse_block", "coarse_tolerance"};
-
 CommandSyntax eigen_syntax() {
   CommandSyntax syntax{
       "eigen", "staghorn eigen --gauge FILE --pairs K [options]      (mpirun -n N in front for more ranks)",
@@ -44,9 +39,7 @@ CommandSyntax eigen_syntax() {
   const EigenRequest defaults;
   add_options(
       problem,
-      {{"gauge", "FILE",
-        "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-        "unless --fat and --naik are given"},
+      {gauge_option(),
        {"pairs", "K", "how many eigenpairs, from the lowest; required"},
        {"tolerance", "TOL", "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K",
         option_text(defaults.tolerance)},
@@ -84,10 +77,7 @@ struct EigenCommand {
 
 EigenCommand read_eigen_command(const OptionValues& values) {
   EigenCommand command;
-  std::vector<std::string> of_session;
-  for (const Option& option : solve_options())
-    if (option.of_session()) of_session.push_back(option.name);
-  set_options(values, command.options, of_session);
+  set_session_options(values, command.options);
   const QuarkAction& quarks = command.options.session.quarks;
   command.gauge = gauge_of(values, quarks, "eigen");
   if (!values.count("pairs")) throw UsageError("--pairs is required. `staghorn eigen --help` explains the options.");

@@ -53,11 +53,7 @@ CommandSyntax solve_syntax() {
       "  staghorn solve --fat fat.l8 --naik long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
-  add_options(
-      problem,
-      {{"gauge", "FILE",
-        "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-        "unless --fat and --naik are given; several as 'q_*.h5', 'a.h5;b.h5' or @LIST"}});
+  add_options(problem, {gauge_option("; several as 'q_*.h5', 'a.h5;b.h5' or @LIST")});
   add_options(problem, OptionGroup::problem);
   add_options(problem,
               {{"guess", "F",

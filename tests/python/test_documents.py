@@ -139,3 +139,5 @@ def test_types_are_sound(name, tmp_path):
 def test_keywords_of_options_are_typed_as_the_table_has_them():
     """A new option: run tests/typed_options.py."""
     assert written() == text_of(_native.options())
+    classes = re.findall(r"^class (\w+)", (PACKAGE / "staghorn" / "_native.pyi").read_text(), re.MULTILINE)
+    assert len(classes) == len(set(classes)), classes

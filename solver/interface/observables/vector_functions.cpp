@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "dirac/algebra/elementary.hpp"
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
@@ -21,6 +20,7 @@
 #include "solver/interface/link_calls.hpp"
 #include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/observables/spin_taste_operator.hpp"
 #include "solver/observables/spin_taste_shifts.hpp"
 
 namespace staghorn {
@@ -200,17 +200,16 @@ struct ContractCall {
 
 using Numbers = std::vector<Complex<double>>;
 
-// cos, i sin, or exp of i k x for the local coordinates along `mu`.
-Numbers factors_of(const Lattice& lattice, int mu, int p, int symmetry, int origin) {
-  Numbers factors;
-  for (int x = 0; x < lattice.local()[mu]; ++x) {
-    const std::int64_t from_origin = lattice.origin()[mu] + x - origin;
-    const Complex<double> e = root_of_unity(std::int64_t{p} * from_origin, lattice.global()[mu]);
-    factors.push_back(symmetry == STAGHORN_MOMENTUM_EVEN  ? Complex<double>{e.re, 0}
-                      : symmetry == STAGHORN_MOMENTUM_ODD ? Complex<double>{0, e.im}
-                                                          : e);
+// Of the momenta and symmetries of one correlator, three numbers each.
+SinkMomentum momentum_of(const std::int32_t* p, const std::int32_t* symmetry) {
+  SinkMomentum momentum;
+  for (std::size_t i = 0; i < 3; ++i) {
+    momentum.p[i] = p[i];
+    momentum.phase[i] = symmetry[i] == STAGHORN_MOMENTUM_EVEN  ? MomentumPhase::cosine
+                        : symmetry[i] == STAGHORN_MOMENTUM_ODD ? MomentumPhase::sine
+                                                               : MomentumPhase::exponential;
   }
-  return factors;
+  return momentum;
 }
 
 // parts = w(x) a(x)^dagger b(x), w a product of factors of x, y and z.
@@ -261,10 +260,8 @@ void contract(const HeldContext& held, const ContractCall& call) {
   std::array<std::vector<double>, 2> parts{std::vector<double>(std::size_t(a.size())),
                                            std::vector<double>(std::size_t(a.size()))};
   for (int k = 0; k < call.n; ++k) {
-    std::array<Numbers, 3> factors;
-    for (int mu = 0; mu < 3; ++mu)
-      factors[std::size_t(mu)] =
-          factors_of(lattice, mu, call.momenta[3 * k + mu], call.symmetries[3 * k + mu], origin[mu]);
+    const std::array<Numbers, 3> factors =
+        momentum_factors(lattice, origin, momentum_of(call.momenta + 3 * k, call.symmetries + 3 * k));
     const std::int64_t row = lattice.local()[0];
 #pragma omp parallel for
     for (std::int64_t r = 0; r < n_rows(lattice); ++r)

@@ -205,6 +205,25 @@ Extents extents_of(const OptionValues& values, const std::string& option) {
   return parse_value(option, [&] { return parse_extents(joined); });
 }
 
+const std::vector<std::string> options_of_solves{
+    "sloppy",       "sloppy_links",    "sloppy_naik_links", "solver",     "preconditioner",  "blas",
+    "certificate",  "eigenvectors",    "eigenvectors_on",   "eigenpairs", "keep_thin_links", "coarse",
+    "coarse_block", "coarse_tolerance"};
+
+void set_session_options(const OptionValues& values, SolveOptions& options) {
+  std::vector<std::string> of_session;
+  for (const Option& option : solve_options())
+    if (option.of_session()) of_session.push_back(option.name);
+  set_options(values, options, of_session);
+}
+
+OptionRow gauge_option(const std::string& more) {
+  return {"gauge", "FILE",
+          "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
+          "unless --fat and --naik are given" +
+              more};
+}
+
 std::string gauge_of(const OptionValues& values, const QuarkAction& quarks, const std::string& command) {
   const std::string gauge = values.optional_text("gauge").value_or("");
   if (gauge.empty() && !quarks.stored())

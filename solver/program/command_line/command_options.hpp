@@ -82,6 +82,13 @@ double watchdog_limit(const OptionValues& values);  // seconds; throws UsageErro
 // Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
 Extents extents_of(const OptionValues& values, const std::string& option);
 
+// Options of a session that a search for vectors does not read.
+extern const std::vector<std::string> options_of_solves;
+// The options of a session that such a search was given. Throws UsageError.
+void set_session_options(const OptionValues& values, SolveOptions& options);
+
+// The row of --gauge. `more`: what the help says besides.
+OptionRow gauge_option(const std::string& more = "");
 // --gauge; "" where --fat and --naik name the links. Throws UsageError where neither or both do.
 std::string gauge_of(const OptionValues& values, const QuarkAction& quarks, const std::string& command);
 // Throws UsageError where a file that is read has the name of one that is written.
