@@ -48,13 +48,13 @@ void draw_gaussian(VectorField& plain, Parity parity, std::uint64_t seed, std::u
 }
 
 void draw_gaussian(const StaggeredOperator& d, ColorVectorField& v, Parity parity, std::uint64_t seed,
-                   std::uint32_t number) {
+                   std::uint32_t number, int rhs) {
   VectorField plain(d.lattice());
   draw_gaussian(plain, parity, seed, number);
   if (d.options().cuda_device >= 0)
-    v.pack(parity, 0, VectorField(plain, MemorySpace::cuda));
+    v.pack(parity, rhs, VectorField(plain, MemorySpace::cuda));
   else
-    v.pack(parity, 0, plain);
+    v.pack(parity, rhs, plain);
 }
 
 LanczosBasis::LanczosBasis(StaggeredOperator& d, Parity parity, int size, std::uint64_t seed)

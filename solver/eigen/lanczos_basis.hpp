@@ -73,10 +73,11 @@ class LanczosBasis {
   std::vector<ColumnScales> scales_;  // of each tile of vectors
 };
 
-// A vector of `d` of complex Gaussian numbers on the sites of `parity`, not normalised: number `number` of those of
-// `seed`. The same on every process grid and device. The first writes those sites of a field on the host. Local.
+// A vector of `d`, right-hand side `rhs` of v, of complex Gaussian numbers on the sites of `parity`, not normalised:
+// number `number` of those of `seed`. The same on every process grid and device. The first writes those sites of a
+// field on the host. Local.
 void draw_gaussian(VectorField& v, Parity parity, std::uint64_t seed, std::uint32_t number);
 void draw_gaussian(const StaggeredOperator& d, ColorVectorField& v, Parity parity, std::uint64_t seed,
-                   std::uint32_t number);
+                   std::uint32_t number, int rhs = 0);
 
 }  // namespace staghorn

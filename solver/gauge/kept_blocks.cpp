@@ -31,7 +31,8 @@ void KeptBlocks::describe(SolveShape& shape) const {
 }
 
 void KeptBlocks::add_to(MemoryBudget& held) const {
-  if (space_) held.host += double(space_->bytes());
+  if (!space_) return;
+  (space_->matrix().space() == MemorySpace::cuda ? held.device : held.host) += double(space_->bytes());
 }
 
 }  // namespace staghorn

@@ -21,9 +21,10 @@
 namespace staghorn {
 
 bool MemoryEstimate::on_device(const std::string& object) const {
-  return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors" ||
-                    object == "shifted_vectors" || (object == "eigenvectors" && !eigenvectors_on_host) ||
-                    object == "deflation" || object == "device_certificate");
+  return on_gpu &&
+         (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors" ||
+          object == "shifted_vectors" || (object == "eigenvectors" && !eigenvectors_on_host) || object == "deflation" ||
+          object == "device_certificate" || object == "blocks" || object == "coarse_vectors");
 }
 
 double MemoryEstimate::device() const {

@@ -51,7 +51,7 @@ struct MemoryEstimate {
   //   shifted_vectors      several masses: x and p of each, and what their batch has besides; else absent
   //   eigenvectors         known eigenvectors; else absent
   //   deflation            two vectors of their precision for all n_rhs; else absent
-  //   blocks               a basis of blocks with its matrix and eigenpairs, on the host; else absent
+  //   blocks               a basis of blocks with its matrix and eigenpairs; else absent
   //   coarse_vectors       of the work with it; else absent
   //   low_modes            exact low modes: fp64 fields on the host, while they are computed; else absent
   //   mesons               solutions and shifted ones that mesons keep: fp64 fields on the host; else absent
@@ -65,7 +65,8 @@ struct MemoryEstimate {
   bool on_gpu = false;
   bool eigenvectors_on_host = false;  // though on_gpu
 
-  // Of a GPU: links, sloppy_links, halo, (shifted_)vectors, eigenvectors, deflation, device_certificate.
+  // Of a GPU: links, sloppy_links, halo, (shifted_)vectors, eigenvectors, deflation, device_certificate,
+  // blocks, coarse_vectors.
   bool on_device(const std::string& object) const;
   double device() const;  // bytes on the GPU
   double host() const;    // bytes on the host, at their peak

@@ -93,8 +93,6 @@ void check_options(const SessionOptions& options) {
   const std::string sloppy = options.sloppy_auto ? "auto" : options.sloppy ? to_string(*options.sloppy) : "none";
   if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
     throw Error("sloppy", "fp32 or fp16 below precision fp64", sloppy + " below " + precision);
-  if (options.coarse && options.sloppy && options.solver == "auto")
-    throw Error("sloppy", "auto or none with `coarse`", sloppy);
   if (!(options.coarse_tolerance > 0 && options.coarse_tolerance <= 0.5))
     throw Error("coarse_tolerance", "a number above 0, at most 0.5", options.coarse_tolerance);
   if (options.coarse_block && !options.coarse)

@@ -135,7 +135,6 @@ def test_a_file_of_noise_costs_iterations_and_no_answer(staghorn, coarse, solve,
 
 @pytest.mark.parametrize("options, words", [
     (["--system", "odd"], ["--system", "full or even with --coarse", "odd"]),
-    (["--sloppy", "fp32"], ["--sloppy", "auto or none with --coarse"]),
     (["--coarse-block", "3,4,4,4"], ["block", "even extents that divide the lattice 8x8x8x16"]),
     (["--coarse-tolerance", 2], ["--coarse-tolerance", "above 0, at most 0.5"]),
     (["--boundary", "periodic,periodic,periodic,periodic"], ["boundary"]),

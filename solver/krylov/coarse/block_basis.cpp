@@ -5,6 +5,7 @@
 
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/krylov/coarse/cuda_coarse.hpp"
 
 namespace staghorn {
 
@@ -21,7 +22,34 @@ BlockBasis::BlockBasis(const BlockGrid& grid, int n) : grid_(grid), n_(n) {
                 "at most " + std::to_string(3 * grid.sites()) + ", the components of a block of " +
                     to_string(grid.block()) + " on even sites",
                 n);
-  numbers_.resize(std::size_t(grid.count() * n * 2 * width()));
+  numbers_ = Buffer(std::size_t(grid.count() * n * 2 * width()) * sizeof(double));
+}
+
+void BlockBasis::move_to(MemorySpace space) {
+  if (space == numbers_.space()) return;
+  const auto moved = [&](const void* data, std::size_t bytes) {
+    Buffer there(bytes, space);
+    there.copy_from(Buffer::view(static_cast<std::byte*>(const_cast<void*>(data)), bytes));
+    return there;
+  };
+  std::vector<std::int64_t> origins;
+  std::vector<std::int32_t> offsets;
+  for (std::int64_t b = 0; b < grid_.count(); ++b)
+    origins.push_back(grid_.site(b, parity, 0) - grid_.site(0, parity, 0));
+  for (int i = 0; i < grid_.sites(); ++i) offsets.push_back(std::int32_t(grid_.site(0, parity, i)));
+  origins_ = moved(origins.data(), origins.size() * sizeof origins[0]);
+  offsets_ = moved(offsets.data(), offsets.size() * sizeof offsets[0]);
+  numbers_ = moved(numbers_.data(), numbers_.bytes());
+}
+
+CudaBasis BlockBasis::on_gpu() const {
+  return {at(0, 0),
+          reinterpret_cast<const std::int64_t*>(origins_.data()),
+          reinterpret_cast<const std::int32_t*>(offsets_.data()),
+          grid_.sites(),
+          n_,
+          grid_.count(),
+          width()};
 }
 
 double BlockBasis::predicted_bytes(const BlockGrid& grid, int n) {
@@ -78,6 +106,7 @@ std::int64_t BlockBasis::orthonormalize() {
 }
 
 void BlockBasis::restrict_to(const VectorField& v, CoarseVector& c, int rhs) const {
+  if (space() == MemorySpace::cuda) return cuda_restrict(on_gpu(), v.data(), c, rhs);
 #pragma omp parallel
   {
     std::vector<double> piece(std::size_t(2 * width()));
@@ -90,6 +119,7 @@ void BlockBasis::restrict_to(const VectorField& v, CoarseVector& c, int rhs) con
 }
 
 void BlockBasis::prolong(const CoarseVector& c, int rhs, VectorField& v) const {
+  if (space() == MemorySpace::cuda) return cuda_prolong(on_gpu(), c, rhs, v.data());
 #pragma omp parallel
   {
     std::vector<double> piece(std::size_t(2 * width()));

@@ -4,20 +4,21 @@
 
 namespace staghorn {
 
-CoarseCorrection::CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing, double coarse_tolerance)
+CoarseCorrection::CoarseCorrection(StaggeredOperator& d, StaggeredOperator* sloppy, CoarseSpace& space, int smoothing,
+                                   double coarse_tolerance)
     : space_(space),
       smoothing_(smoothing),
       coarse_tolerance_(coarse_tolerance),
       s_(d.make_vector()),
       e_(d.make_vector()),
       tmp_(d.make_vector()) {
-  if (smoothing > 0) smoother_.emplace(d, nullptr, smoothing, smooth_from);
+  if (smoothing > 0) smoother_.emplace(d, sloppy, smoothing, smooth_from);
 }
 
 std::int64_t CoarseCorrection::bytes() const { return 3 * s_.bytes() + (smoother_ ? smoother_->bytes() : 0); }
 
-double CoarseCorrection::predicted_bytes(const OperatorBytes& precise, int smoothing) {
-  return 3 * precise.vector + (smoothing > 0 ? ChebyshevPreconditioner::predicted_bytes(precise, nullptr) : 0);
+double CoarseCorrection::predicted_bytes(const OperatorBytes& precise, const OperatorBytes* sloppy, int smoothing) {
+  return 3 * precise.vector + (smoothing > 0 ? ChebyshevPreconditioner::predicted_bytes(precise, sloppy) : 0);
 }
 
 void CoarseCorrection::apply(const ParitySystem& system, ColorVectorField& z, const ColorVectorField& r) {

@@ -13,12 +13,14 @@ namespace staghorn {
 class CoarseCorrection final : public Preconditioner {
  public:
   // `smoothing`: products with A in each pass of the smoother; 0: none. `coarse_tolerance` of each coarse solve; what
-  // it leaves flexible CG takes out. Both must outlive the object. Local.
-  CoarseCorrection(StaggeredOperator& d, CoarseSpace& space, int smoothing, double coarse_tolerance);
+  // it leaves flexible CG takes out. The smoother works in the precision of `sloppy`, where it is there. All must
+  // outlive the object. Local.
+  CoarseCorrection(StaggeredOperator& d, StaggeredOperator* sloppy, CoarseSpace& space, int smoothing,
+                   double coarse_tolerance);
 
   void apply(const ParitySystem& system, ColorVectorField& z, const ColorVectorField& r) override;
   std::int64_t bytes() const override;
-  static double predicted_bytes(const OperatorBytes& precise, int smoothing);
+  static double predicted_bytes(const OperatorBytes& precise, const OperatorBytes* sloppy, int smoothing);
 
  private:
   static constexpr double smooth_from = 1.0 / 32;  // of the largest eigenvalue: modes above are the smoother's

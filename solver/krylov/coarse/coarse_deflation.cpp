@@ -8,7 +8,7 @@ CoarseDeflatedCg::CoarseDeflatedCg(StaggeredOperator& d, CoarseSpace& space, dou
     : space_(space),
       r_(d.make_vector()),
       tmp_(d.make_vector()),
-      search_(d, std::make_unique<CoarseCorrection>(d, space, 0, coarse_tolerance)) {}
+      search_(d, std::make_unique<CoarseCorrection>(d, nullptr, space, 0, coarse_tolerance)) {}
 
 std::int64_t CoarseDeflatedCg::bytes() const { return r_.bytes() + tmp_.bytes() + search_.bytes(); }
 

@@ -5,6 +5,7 @@
 
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/activity.hpp"
+#include "solver/krylov/coarse/cuda_coarse.hpp"
 
 namespace staghorn {
 
@@ -59,21 +60,34 @@ BlockStencil::BlockStencil(const BlockGrid& grid, Stencil stencil) : hops{Coordi
 }
 
 CoarseMatrix::CoarseMatrix(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
-                           const BlockBasis& basis)
+                           const BlockBasis& basis, MemorySpace space)
     : communicator_(communicator),
       grid_(basis.grid()),
       stencil_(grid_, links.stencil()),
       n_(basis.n()),
-      width_(padded(n_)) {
+      width_(padded(n_)),
+      sums_(communicator) {
   const Activity activity("coarse matrix");
-  communicator.agree([&] { numbers_.resize(std::size_t(grid_.count() * neighbours() * matrix_size())); });
+  communicator.agree(
+      [&] { numbers_ = Buffer(std::size_t(grid_.count() * neighbours() * matrix_size()) * sizeof(float)); });
   find_neighbours();
-  add_shares(hops(links, boundary, basis));
+  add_shares(hops(links, boundary, basis), reinterpret_cast<float*>(numbers_.data()));
+  if (space == MemorySpace::host) return;
+  communicator.agree([&] {
+    const auto to_gpu = [&](Buffer here) {
+      Buffer there(here.bytes(), space);
+      there.copy_from(here);
+      return there;
+    };
+    numbers_ = to_gpu(std::move(numbers_));
+    neighbours_on_gpu_ =
+        to_gpu(Buffer::view(reinterpret_cast<std::byte*>(neighbour_.data()), neighbour_.size() * sizeof neighbour_[0]));
+  });
 }
 
 double CoarseMatrix::predicted_bytes(const BlockGrid& grid, Stencil stencil, int n) {
   return double(grid.count()) * double(BlockStencil(grid, stencil).pairs.size()) * 2 * double(padded(n)) * n *
-         sizeof(double);
+         sizeof(float);
 }
 
 double CoarseMatrix::predicted_set_up_bytes(const BlockGrid& grid, Stencil stencil, int n) {
@@ -127,7 +141,7 @@ void CoarseMatrix::share(const Hops& w, std::int64_t at, int a, double* to) cons
 }
 
 // Rows of block A: over a, the share of the block C = A - hops[a].
-void CoarseMatrix::add_shares(const Hops& w) {
+void CoarseMatrix::add_shares(const Hops& w, float* rows) {
   const auto n_hops = std::int64_t(stencil_.hops.size());
   const std::int64_t share_size = n_hops * matrix_size();
   const auto name = [&](const Coordinates& row, std::int64_t a) { return grid_.global_index(row) * n_hops + a; };
@@ -154,9 +168,10 @@ void CoarseMatrix::add_shares(const Hops& w) {
       [&](std::int64_t item, const double* from) { came[item].assign(from, from + share_size); });
 #pragma omp parallel
   {
-    std::vector<double> own;
+    std::vector<double> own, row(std::size_t(neighbours() * matrix_size()));
 #pragma omp for schedule(dynamic)
-    for (std::int64_t b = 0; b < grid_.count(); ++b)
+    for (std::int64_t b = 0; b < grid_.count(); ++b) {
+      std::fill(row.begin(), row.end(), 0.0);
       for (std::int64_t a = 0; a < n_hops; ++a) {
         const Coordinates here = grid_.coordinates(b),
                           of_share = grid_.wrapped(difference(here, stencil_.hops[std::size_t(a)]));
@@ -171,10 +186,12 @@ void CoarseMatrix::add_shares(const Hops& w) {
         for (std::int64_t to = 0; to < n_hops; ++to) {
           const int pair = stencil_.pair_of[std::size_t(a)][std::size_t(to)];
           if (pair < 0) continue;
-          double* const matrix = at(b, pair);
+          double* const matrix = row.data() + pair * matrix_size();
           for (std::int64_t i = 0; i < matrix_size(); ++i) matrix[i] += shares[to * matrix_size() + i];
         }
       }
+      std::copy(row.begin(), row.end(), rows + b * neighbours() * matrix_size());
+    }
   }
 }
 
@@ -209,7 +226,8 @@ void CoarseMatrix::find_neighbours() {
   messages_ = std::make_unique<BlockMessages>(communicator_, std::move(sent), std::move(received));
 }
 
-void CoarseMatrix::apply(const CoarseVector& in, CoarseVector& out) const {
+// What blocks of other ranks hold of a vector.
+void CoarseMatrix::exchange_ghosts(const CoarseVector& in) const {
   const std::int64_t of_block = in.n_rhs * 2 * in.width;
   ghosts_.resize(received_.size() * std::size_t(of_block));
   messages_->exchange(
@@ -222,6 +240,21 @@ void CoarseMatrix::apply(const CoarseVector& in, CoarseVector& out) const {
         const auto place = std::lower_bound(received_.begin(), received_.end(), item) - received_.begin();
         std::copy(from, from + of_block, ghosts_.begin() + place * of_block);
       });
+}
+
+void CoarseMatrix::apply(const CoarseVector& in, CoarseVector& out) const {
+  const std::int64_t of_block = in.n_rhs * 2 * in.width;
+  if (numbers_.space() == MemorySpace::cuda) {
+    if (communicator_.size() > 1) {
+      exchange_ghosts(CoarseVector(in, MemorySpace::host));
+      const std::size_t bytes = ghosts_.size() * sizeof(double);
+      if (ghosts_on_gpu_.bytes() != bytes) ghosts_on_gpu_ = Buffer(bytes, MemorySpace::cuda);
+      ghosts_on_gpu_.copy_from(Buffer::view(reinterpret_cast<std::byte*>(ghosts_.data()), bytes));
+    }
+    return cuda_apply_matrix({at(0, 0), reinterpret_cast<const std::int64_t*>(neighbours_on_gpu_.data()), neighbours()},
+                             in, reinterpret_cast<const double*>(ghosts_on_gpu_.data()), out);
+  }
+  exchange_ghosts(in);
 #pragma omp parallel for schedule(static)
   for (std::int64_t b = 0; b < grid_.count(); ++b) {
     std::fill(out.at(b, 0), out.at(b, 0) + of_block, 0.0);

@@ -20,7 +20,8 @@ constexpr std::uint64_t seed = 1;
 
 // Gaussian numbers, by block and component.
 CoarseVector random_vector(const CoarseMatrix& matrix, std::uint32_t number) {
-  CoarseVector v = matrix.make_vector(1);
+  const CoarseVector like = matrix.make_vector(1);
+  CoarseVector v(like.blocks, like.n, 1);
   for (std::int64_t b = 0; b < v.blocks; ++b) {
     RandomStream random(seed, RandomPurpose::lanczos_start, number,
                         std::uint64_t(matrix.grid().global_index(matrix.grid().coordinates(b))), 1);
@@ -30,12 +31,10 @@ CoarseVector random_vector(const CoarseMatrix& matrix, std::uint32_t number) {
       v.at(b, 0)[v.width + k] = z.im;
     }
   }
-  return v;
+  return CoarseVector(v, like.space());
 }
 
-void scale(double factor, CoarseVector& v) {
-  for (double& number : v.numbers) number *= factor;
-}
+void scale(double factor, CoarseVector& v) { add_scaled(std::vector<Complex<double>>(1), v, v, factor); }
 
 // Orthonormal vectors, and how the newest one was made of the others.
 class Basis {
@@ -52,7 +51,7 @@ class Basis {
     for (int pass = 0; pass < 2 && !vectors.empty(); ++pass) {
       std::vector<const CoarseVector*> all;
       for (const CoarseVector& u : vectors) all.push_back(&u);
-      const std::vector<Complex<double>> c = coarse_dots(matrix_.communicator(), all, v);
+      const std::vector<Complex<double>> c = coarse_dots(matrix_.sums(), all, v);
       for (std::size_t i = 0; i < c.size(); ++i) {
         add_scaled(std::vector<Complex<double>>{{-c[i].re, -c[i].im}}, vectors[i], v);
         along[i] = {along[i].re + c[i].re, along[i].im + c[i].im};
@@ -77,7 +76,7 @@ class Basis {
  private:
   double norm(const CoarseVector& v) const {
     const CoarseVector* const one[] = {&v};
-    return std::sqrt(coarse_dots(matrix_.communicator(), one, v)[0].re);
+    return std::sqrt(coarse_dots(matrix_.sums(), one, v)[0].re);
   }
 
   const CoarseMatrix& matrix_;
@@ -114,17 +113,16 @@ void apply_filter(const CoarseMatrix& matrix, const ChebyshevFilter& filter, con
                   CoarseVector& out) {
   const double centre = (filter.from() + filter.to()) / 2, half_width = (filter.to() - filter.from()) / 2;
   CoarseVector before = in, product = matrix.make_vector(1);
-  const auto step = [&](const CoarseVector& v, double factor, CoarseVector& result) {  // result += factor x v
-    matrix.apply(v, product);
-    add_scaled(std::vector<Complex<double>>{{factor * centre / half_width, 0}}, v, result);
+  const auto step = [&](const CoarseVector& v, double factor, double own, CoarseVector& result) {
+    matrix.apply(v, product);  // result = own result + factor x v
+    add_scaled(std::vector<Complex<double>>{{factor * centre / half_width, 0}}, v, result, own);
     add_scaled(std::vector<Complex<double>>{{-factor / half_width, 0}}, product, result);
     made_progress();
   };
   out = matrix.make_vector(1);
-  step(in, 1, out);
+  step(in, 1, 1, out);
   for (int j = 1; j < filter.degree(); ++j) {
-    scale(-1, before);
-    step(out, 2, before);
+    step(out, 2, -1, before);
     std::swap(out, before);
   }
 }
@@ -171,7 +169,7 @@ CoarsePairs find_coarse_pairs(const CoarseMatrix& matrix, int count) {
     matrix.apply(found.vectors[std::size_t(i)], filtered);
     std::vector<const CoarseVector*> all;
     for (int j = 0; j <= i; ++j) all.push_back(&found.vectors[std::size_t(j)]);
-    const std::vector<Complex<double>> products = coarse_dots(matrix.communicator(), all, filtered);
+    const std::vector<Complex<double>> products = coarse_dots(matrix.sums(), all, filtered);
     for (int j = 0; j <= i; ++j) galerkin(i, j) = {products[std::size_t(j)].re, -products[std::size_t(j)].im};
   }
   pairs.products += count;

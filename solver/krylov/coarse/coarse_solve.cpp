@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/krylov/coarse/cuda_coarse.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -23,7 +25,7 @@ class Solve {
 
   long run(const CoarseVector& b, CoarseVector& x, double tolerance, long most_iterations) {
     CoarseVector r = b, p = matrix_.make_vector(int(n_rhs_)), E_p = p;
-    std::fill(x.numbers.begin(), x.numbers.end(), 0.0);
+    x.set_zero();
     Numbers along;  // (u_i, r): [i][right-hand side]
     std::vector<double> r2 = dots(r, r, {}, along), target, rz, beta(n_rhs_, 0), p_E_p;
     for (const double b2 : r2) target.push_back(tolerance * tolerance * b2);
@@ -62,7 +64,7 @@ class Solve {
       staghorn::add_scaled(alpha, p, x);
       staghorn::add_scaled(minus, E_p, r);
       const CoarseVector* const itself[] = {&r};
-      const Numbers norms = coarse_dots(matrix_.communicator(), itself, r, r2);
+      const Numbers norms = coarse_dots(matrix_.sums(), itself, r, r2);
       for (std::size_t k = 0; k < n_rhs_; ++k) r2[k] = alpha[k].re > 0 ? norms[k].re : 0;  // 0: broken down, or done
       const std::vector<double> before = std::exchange(rz, weighted(r2, along));
       for (std::size_t k = 0; k < n_rhs_; ++k) beta[k] = before[k] > 0 ? rz[k] / before[k] : 0;
@@ -75,7 +77,7 @@ class Solve {
   std::vector<double> dots(const CoarseVector& a, const CoarseVector& b, std::span<const double> about,
                            Numbers& along) {
     with_.push_back(&a);
-    const Numbers all = coarse_dots(matrix_.communicator(), with_, b, about);
+    const Numbers all = coarse_dots(matrix_.sums(), with_, b, about);
     with_.pop_back();
     along.assign(all.begin(), all.end() - std::ptrdiff_t(n_rhs_));
     std::vector<double> real;
@@ -93,6 +95,13 @@ class Solve {
 
   void next_direction(const CoarseVector& r, const Numbers& along, const std::vector<double>& beta,
                       const std::vector<char>& active, CoarseVector& p) const {
+    Numbers weighted = along;  // w_i (u_i, r)
+    for (std::size_t i = 0; i < weighted.size(); ++i) {
+      const double weight = weights_[i / n_rhs_];
+      weighted[i] = {weight * along[i].re, weight * along[i].im};
+    }
+    if (p.space() == MemorySpace::cuda)
+      return cuda_next_direction(matrix_.sums(), r, pairs_.vectors, weighted, beta, active, p);
 #pragma omp parallel for schedule(static)
     for (std::int64_t block = 0; block < p.blocks; ++block)
       for (std::size_t k = 0; k < n_rhs_; ++k) {
@@ -101,8 +110,8 @@ class Solve {
         const double* const from = r.at(block, int(k));
         for (std::int64_t j = 0; j < 2 * p.width; ++j) to[j] = multiply_add(beta[k], to[j], from[j]);
         for (std::size_t i = 0; i < weights_.size(); ++i) {
-          const Complex<double>& c = along[i * n_rhs_ + k];
-          add_scaled(weights_[i] * c.re, weights_[i] * c.im, pairs_.vectors[i].at(block, 0), to, p.width);
+          const Complex<double>& c = weighted[i * n_rhs_ + k];
+          add_scaled(c.re, c.im, pairs_.vectors[i].at(block, 0), to, p.width);
         }
       }
   }

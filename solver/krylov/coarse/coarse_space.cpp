@@ -21,10 +21,12 @@ double bytes_of(const BlockGrid& grid, int n, int n_rhs) {
 }  // namespace
 
 CoarseSpace::CoarseSpace(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
-                         BlockBasis basis, int pairs)
+                         BlockBasis basis, MemorySpace space, int pairs)
     : basis_(std::move(basis)),
-      matrix_(communicator, links, boundary, basis_),
-      pairs_(find_coarse_pairs(matrix_, pairs)) {}
+      matrix_(communicator, links, boundary, basis_, space),
+      pairs_(find_coarse_pairs(matrix_, pairs)) {
+  communicator.agree([&] { basis_.move_to(space); });
+}
 
 double CoarseSpace::predicted_bytes(const BlockGrid& grid, Stencil stencil, int n) {
   const double pairs = double(std::min<std::int64_t>(most_pairs, grid.global_count() * n / 4));
@@ -52,15 +54,15 @@ void CoarseSpace::solve(double shift, const CoarseVector& b, CoarseVector& x, do
 void CoarseSpace::correct(const StaggeredOperator& d, double shift, const ColorVectorField& r, double tolerance,
                           ColorVectorField& correction) {
   CoarseVector b = matrix_.make_vector(r.n_rhs()), x = b;
-  VectorField plain(d.lattice());
+  if (!plain_) plain_.emplace(d.lattice(), basis_.space());
   for (int rhs = 0; rhs < r.n_rhs(); ++rhs) {
-    r.unpack(BlockBasis::parity, rhs, plain);
-    basis_.restrict_to(plain, b, rhs);
+    r.unpack(BlockBasis::parity, rhs, *plain_);
+    basis_.restrict_to(*plain_, b, rhs);
   }
   solve(shift, b, x, tolerance);
   for (int rhs = 0; rhs < r.n_rhs(); ++rhs) {
-    basis_.prolong(x, rhs, plain);
-    correction.pack(BlockBasis::parity, rhs, plain);
+    basis_.prolong(x, rhs, *plain_);
+    correction.pack(BlockBasis::parity, rhs, *plain_);
   }
 }
 

@@ -1,6 +1,8 @@
 // The space of a basis of blocks, and what a residual looks like in it: Q = P E(m)^-1 P^+. One object for all masses.
 #pragma once
 
+#include <optional>
+
 #include "dirac/operators/staggered_operator.hpp"
 #include "solver/krylov/coarse/coarse_pairs.hpp"
 
@@ -10,10 +12,10 @@ class CoarseSpace {
  public:
   static constexpr int most_pairs = 64;  // of E(0)
 
-  // Makes E(0) and its lowest pairs from an orthonormal basis; links as for CoarseMatrix. `communicator` must outlive
-  // the object. Throws Error where there is no memory. Collective.
+  // Makes E(0) and its lowest pairs from an orthonormal basis, for fields in `space`; links and basis as for
+  // CoarseMatrix. `communicator` must outlive the object. Throws Error where there is no memory. Collective.
   CoarseSpace(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, BlockBasis basis,
-              int pairs = most_pairs);
+              MemorySpace space = MemorySpace::host, int pairs = most_pairs);
 
   const BlockBasis& basis() const { return basis_; }
   const CoarseMatrix& matrix() const { return matrix_; }
@@ -48,6 +50,7 @@ class CoarseSpace {
   CoarseMatrix matrix_;
   CoarsePairs pairs_;
   Use use_;
+  std::optional<VectorField> plain_;  // on a GPU, between its layout and that of the basis
 };
 
 }  // namespace staghorn

@@ -22,19 +22,31 @@ STAGHORN_INLINE Quad quad(const double* from) { return *reinterpret_cast<const Q
 STAGHORN_INLINE void put(double* to, Quad v) { *reinterpret_cast<Quad*>(to) = v; }
 STAGHORN_INLINE Quad all(double v) { return Quad{v, v, v, v}; }
 
+template <class Number>
+STAGHORN_INLINE void add_columns_of(const Number* matrix, std::int64_t width, int columns, const double* v,
+                                    std::int64_t v_width, double* out) {
+  for (int j = 0; j < columns; ++j) {
+    const Number *re = matrix + 2 * width * j, *im = re + width;
+    const double v_re = v[j], v_im = v[v_width + j];
+    for (std::int64_t i = 0; i < width; ++i) {
+      out[i] = multiply_add(-double(im[i]), v_im, multiply_add(double(re[i]), v_re, out[i]));
+      out[width + i] = multiply_add(double(im[i]), v_re, multiply_add(double(re[i]), v_im, out[width + i]));
+    }
+  }
+}
+
 }  // namespace
 
 STAGHORN_FMA_CLONES
 void add_columns(const double* matrix, std::int64_t width, int columns, const double* v, std::int64_t v_width,
                  double* out) {
-  for (int j = 0; j < columns; ++j) {
-    const double *re = matrix + 2 * width * j, *im = re + width;
-    const double v_re = v[j], v_im = v[v_width + j];
-    for (std::int64_t i = 0; i < width; ++i) {
-      out[i] = multiply_add(-im[i], v_im, multiply_add(re[i], v_re, out[i]));
-      out[width + i] = multiply_add(im[i], v_re, multiply_add(re[i], v_im, out[width + i]));
-    }
-  }
+  add_columns_of(matrix, width, columns, v, v_width, out);
+}
+
+STAGHORN_FMA_CLONES
+void add_columns(const float* matrix, std::int64_t width, int columns, const double* v, std::int64_t v_width,
+                 double* out) {
+  add_columns_of(matrix, width, columns, v, v_width, out);
 }
 
 STAGHORN_FMA_CLONES

@@ -29,18 +29,22 @@ Eigenpairs find_near_null_vectors(StaggeredOperator& d, int count, long iteratio
   constexpr int per_block = Eigenpairs::vectors_per_block;
   constexpr Parity parity = BlockBasis::parity;
   const int columns = d.options().n_rhs;
+  const MemorySpace space = d.options().cuda_device >= 0 ? MemorySpace::cuda : MemorySpace::host;
   Eigenpairs found;
   found.parity = parity;
   found.layout = std::make_shared<const SiteLayout>(d.layout());
+  found.pieces = std::make_shared<PinnedPieces>();
+  found.space = space;
   std::optional<ConjugateGradient> cg;
   std::optional<ColorVectorField> x, b, start, hopped;
   std::optional<VectorField> plain;
   d.communicator().agree([&] {
     for (int first = 0; first < count; first += per_block)
-      found.blocks.emplace_back(*found.layout, d.options().precision, std::min(per_block, count - first));
+      found.blocks.emplace_back(*found.layout, d.options().precision, std::min(per_block, count - first), space,
+                                found.pieces.get());
     cg.emplace(d);
     for (auto* const vector : {&x, &b, &start, &hopped}) vector->emplace(d.make_vector());
-    plain.emplace(d.lattice());
+    plain.emplace(d.lattice(), space);
   });
   for (int first = 0; first < count; first += columns) {
     const int n = std::min(columns, count - first);
@@ -52,8 +56,7 @@ Eigenpairs find_near_null_vectors(StaggeredOperator& d, int count, long iteratio
     stop.source_norm2.assign(std::size_t(columns), 1.5 * double(d.lattice().global_volume()));
     for (ColorVectorField* const zero : {&*b, &*x, &*start}) zero->set_zero();
     for (int i = 0; i < n; ++i) {
-      draw_gaussian(*plain, parity, seed, std::uint32_t(first + i));
-      start->pack(parity, i, *plain);
+      draw_gaussian(d, *start, parity, seed, std::uint32_t(first + i), i);
       stop.target_norm[std::size_t(i)] = 0;
     }
     // v = v_0 - x with K x = K v_0

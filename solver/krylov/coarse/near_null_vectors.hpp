@@ -10,8 +10,8 @@
 
 namespace staghorn {
 
-// `count` vectors of norm 1 on the host, in blocks of Eigenpairs; values and residuals are empty. Gaussian noise by
-// site from the seed. The operator's right-hand sides are solved together, so many vectors at a time:
+// `count` vectors of norm 1 where those of the operator lie, in blocks of Eigenpairs; values and residuals are empty.
+// Gaussian noise by site from the seed. The operator's right-hand sides are solved together, so many vectors at a time:
 // near_null_columns. Collective.
 Eigenpairs find_near_null_vectors(StaggeredOperator& d, int count, long iterations, std::uint64_t seed,
                                   const ShowProgress& show, const bool* interrupted);

@@ -24,8 +24,8 @@ double flexible_bytes(const OperatorBytes& precise, const OperatorBytes&) {
 constexpr int smoothing = 4;  // products with A in each pass of the smoother of multigrid
 
 std::unique_ptr<KrylovSolver> make_multigrid(const SolverParts& parts) {
-  return std::make_unique<FlexibleCg>(
-      parts.d, std::make_unique<CoarseCorrection>(parts.d, *parts.blocks, smoothing, parts.coarse_tolerance));
+  return std::make_unique<FlexibleCg>(parts.d, std::make_unique<CoarseCorrection>(parts.d, parts.sloppy, *parts.blocks,
+                                                                                  smoothing, parts.coarse_tolerance));
 }
 
 constexpr SolverEntry table[] = {
@@ -62,7 +62,14 @@ constexpr SolverEntry table[] = {
      {.blocks = true, .resume = true},
      make_multigrid,
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
-       return flexible_bytes(precise, sloppy) + CoarseCorrection::predicted_bytes(precise, smoothing);
+       return flexible_bytes(precise, sloppy) + CoarseCorrection::predicted_bytes(precise, nullptr, smoothing);
+     }},
+    {"multigrid",
+     SolverNeeds::sloppy,
+     {.blocks = true, .resume = true},
+     make_multigrid,
+     [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
+       return flexible_bytes(precise, sloppy) + CoarseCorrection::predicted_bytes(precise, &sloppy, smoothing);
      }},
     {"deflated",
      SolverNeeds::nothing,
@@ -72,7 +79,7 @@ constexpr SolverEntry table[] = {
      },
      [](const OperatorBytes& precise, const OperatorBytes&) {
        return (FlexibleCg::vectors + CoarseDeflatedCg::vectors) * precise.vector +
-              CoarseCorrection::predicted_bytes(precise, 0);
+              CoarseCorrection::predicted_bytes(precise, nullptr, 0);
      }},
     {"cublas",
      SolverNeeds::cublas,

@@ -20,28 +20,34 @@ namespace {
 
 constexpr int per_block = Eigenpairs::vectors_per_block;
 
-void require_cpu(const Context& context) {
-  if (context.on_gpus() || context.cuda_device() >= 0)
-    throw Error("coarse", "`device` cpu: a basis of blocks runs on CPUs", context.device());
+MemorySpace space_of(const Context& context) {
+  return context.cuda_device() >= 0 ? MemorySpace::cuda : MemorySpace::host;
 }
 
 Stencil stencil_of(const Gauge& gauge) { return gauge.links().improved() ? Stencil::improved : Stencil::naive; }
 
-// Throws Error on every rank alike where `vectors` columns and `besides` do not fit.
+// Throws Error on every rank alike where `vectors` columns, and `besides` where fields lie, do not fit. The matrix is
+// made on the host.
 void require_memory(const Gauge& gauge, const BlockGrid& grid, int vectors, double besides) {
   const Communicator& all = gauge.context().communicator();
-  const AvailableMemory available = available_memory(all, -1);
+  const int device = gauge.context().cuda_device();
+  const AvailableMemory available = available_memory(all, device);
   all.agree([&] {
     const double space = CoarseSpace::predicted_bytes(grid, stencil_of(gauge), vectors),
                  set_up = CoarseSpace::predicted_set_up_bytes(grid, stencil_of(gauge), vectors),
-                 needed = std::max(besides, space + set_up), there = std::min(available.host, available.host_limit);
+                 on_device = std::min(available.device, available.device_limit);
+    const bool short_there = device >= 0 && std::max(besides, space) > on_device;
+    const double needed = short_there   ? std::max(besides, space)
+                          : device >= 0 ? space + set_up
+                                        : std::max(besides, space + set_up),
+                 there = short_there ? on_device : std::min(available.host, available.host_limit);
     if (needed <= there) return;
-    throw Error(ErrorKind::memory, "memory: a basis of " + std::to_string(vectors) + " vectors in blocks of " +
-                                       to_string(grid.block()) + " on " + to_string(grid.lattice().global()) +
-                                       " with grid " + to_string(grid.lattice().grid()) + " would take " +
-                                       gigabytes(needed) + " of host memory for each rank (" + gigabytes(space) +
-                                       " for solves), and " + gigabytes(there) +
-                                       " are there. Fewer `vectors`, larger blocks or more " + "ranks take less.");
+    throw Error(ErrorKind::memory,
+                "memory: a basis of " + std::to_string(vectors) + " vectors in blocks of " + to_string(grid.block()) +
+                    " on " + to_string(grid.lattice().global()) + " with grid " + to_string(grid.lattice().grid()) +
+                    " would take " + gigabytes(needed) + " of " + (short_there ? "GPU" : "host") +
+                    " memory for each rank (" + gigabytes(space) + " for solves), and " + gigabytes(there) +
+                    " are there. Fewer `vectors`, larger blocks or more " + "ranks take less.");
   });
 }
 
@@ -55,7 +61,7 @@ void keep_space(Gauge& gauge, const BlockGrid& grid, int n, const std::string& f
   each_vector([&](int k, const VectorField& v) { basis->set_column(k, v); });
   basis->orthonormalize();
   auto space = std::make_unique<CoarseSpace>(all, gauge.bench().plain_links(MemorySpace::host),
-                                             gauge.options().boundary, std::move(*basis));
+                                             gauge.options().boundary, std::move(*basis), space_of(gauge.context()));
   gauge.keep_blocks(std::move(space), all.max(watch.seconds()), file);
 }
 
@@ -66,10 +72,10 @@ FoundCoarse find_coarse(Gauge& gauge, const CoarseRequest& request,
   const Context& context = gauge.context();
   const Context::Scope scope(context);
   const Communicator& all = context.communicator();
-  require_cpu(context);
   check_coarse_request(request);
   const BlockGrid grid(context.lattice(), request.block.value_or(chosen_block(context.lattice().global())));
-  OperatorOptions options = operator_options(gauge.options(), near_null_columns(request.vectors), -1);
+  OperatorOptions options =
+      operator_options(gauge.options(), near_null_columns(request.vectors), context.cuda_device());
   options.unlike_ranks = context.unlike_ranks();
   const OperatorBytes of_operator = predict_operator_bytes(context.lattice(), options);
   const double vector = of_operator.vector / options.n_rhs;
@@ -94,7 +100,8 @@ FoundCoarse find_coarse(Gauge& gauge, const CoarseRequest& request,
     report.seconds["vectors"] = watch.seconds();
     watch = Stopwatch();
     found.vectors.values.assign(std::size_t(request.vectors), 0);
-    certify_eigenpairs(all, gauge.bench().plain_links(MemorySpace::host), gauge.options().boundary,
+    const MemorySpace space = context.field_device() >= 0 ? MemorySpace::cuda : MemorySpace::host;
+    certify_eigenpairs(all, gauge.bench().plain_links(space), gauge.options().boundary,
                        VectorAlgebra(all, *found.vectors.layout, d.kernels()), found.vectors, Eigenvalues::recomputed);
     sort_by_value(all, found.vectors);
     report.seconds["certify"] = watch.seconds();
@@ -105,11 +112,12 @@ FoundCoarse find_coarse(Gauge& gauge, const CoarseRequest& request,
   report.values = found.vectors.values;
   report.residuals = found.vectors.residuals;
   const Stopwatch making;
-  VectorField plain(context.lattice());
+  VectorField v(context.lattice()), there(context.lattice(), found.vectors.space);
   keep_space(gauge, grid, request.vectors, "", whole, [&](const auto& take) {
     for (int k = 0; k < request.vectors; ++k) {
-      found.vectors.blocks[std::size_t(k / per_block)].unpack(BlockBasis::parity, k % per_block, plain);
-      take(k, plain);
+      found.vectors.blocks[std::size_t(k / per_block)].unpack(BlockBasis::parity, k % per_block, there);
+      v = there;
+      take(k, v);
     }
   });
   report.seconds["space"] = making.seconds();
@@ -151,7 +159,6 @@ void describe_blocks(SolveShape& shape, const EigenvectorHeader& header) {
 void load_blocks(Gauge& gauge, const EigenvectorHeader& header) {
   const Stopwatch watch;
   const Context& context = gauge.context();
-  require_cpu(context);
   require_belongs(header, context.lattice().global(), gauge.links().identity(), gauge.links().summary().reunitarized);
   const BlockGrid grid(context.lattice(), block_of(header, gauge.options()));
   require_memory(gauge, grid, int(header.count()), 0);

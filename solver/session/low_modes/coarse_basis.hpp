@@ -12,13 +12,13 @@
 namespace staghorn {
 
 struct FoundCoarse {
-  Eigenpairs vectors;  // on the host; values are (v, K v)
+  Eigenpairs vectors;  // values are (v, K v)
   CoarseReport report;
 };
 
 // Finds vectors (krylov/coarse/near_null_vectors.hpp), cuts them into blocks, makes the coarse matrix, and keeps the
 // space for solves of the gauge. The same request gives the same bits on every process grid and number of threads.
-// Throws Error where blocks and lattice or ranks do not fit each other, where memory does not suffice, and on a GPU.
+// Throws Error where blocks and lattice or ranks do not fit each other, and where memory does not suffice.
 FoundCoarse find_coarse(Gauge& gauge, const CoarseRequest& request,
                         const std::function<void(const CgProgress&)>& progress = {}, const bool* interrupted = nullptr);
 
