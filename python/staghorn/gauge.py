@@ -334,7 +334,7 @@ class Gauge:
         force       replace the file if it exists
 
         Solves then take `solver` "multigrid", or "deflated" if asked for, at any mass, until the links change. Returns the
-        report as a dict. On CPUs, in the precision of the gauge. Collective. Bad input raises Error.
+        report as a dict. In the precision of the gauge. Collective. Bad input raises Error.
         """
         native.find_coarse(self._native, int(vectors), None if block is None else [int(extent) for extent in block],
                            int(iterations), int(seed), None if output is None else os.fsdecode(output),

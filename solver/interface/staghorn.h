@@ -463,7 +463,7 @@ STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
  * seed. block: sites of a block in each direction x, y, z, t, even, dividing the part of each rank; NULL: chosen. The
  * gauge keeps the space, and its solves work in it (solver multigrid, or deflated; the word `coarse` reads a file);
  * it goes where the links are updated. path, unless NULL: the vectors are written there, in this precision FP64, FP32
- * or FP16; replace = 1: a file that is there is replaced. staghorn_report tells of the search. On CPUs. Collective. */
+ * or FP16; replace = 1: a file that is there is replaced. staghorn_report tells of the search. Collective. */
 STAGHORN_API int staghorn_coarse_find(staghorn_gauge *gauge, int vectors, const int32_t *block, int64_t iterations,
                                       uint64_t seed, const char *path, int storage, int replace);
 

@@ -26,7 +26,7 @@ CommandSyntax coarse_syntax() {
       "Finds vectors near the null space of K = -D^2 on even sites, for solves in a basis of blocks: each is noise "
       "after\n"
       "so many iterations of Conjugate Gradient. One file serves all masses. The coarse matrix is made from it for\n"
-      "each session, so that bad vectors cost iterations, and never an answer. Runs on CPUs.\n"
+      "each session, so that bad vectors cost iterations, and never an answer.\n"
       "With --precision fp32 the search moves half of the bytes.\n"
       "Exit status: 0 done, 1 error, 2 usage, 4 ended by the watchdog.\n",
       "\nExamples:\n"

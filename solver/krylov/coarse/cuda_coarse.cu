@@ -1,8 +1,8 @@
-// Products of a block in the order of dense_products.cpp: eight threads for the eight partial sums of a dot product, one
-// thread for each row of a product with columns.
+// Products of a block in the order of dense_products.cpp: eight threads for the eight partial sums of a dot product,
+// one thread for each row of a product with columns.
 #include <algorithm>
-#include <string>
 
+#include "dirac/fields/vector_shape.hpp"
 #include "halo/cuda/cuda_check.hpp"
 #include "solver/krylov/coarse/cuda_coarse.hpp"
 
@@ -10,7 +10,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr int threads = 256, groups = threads / lane_step, most_vectors = 128, most_rhs = 64;
+constexpr int threads = 256, groups = threads / lane_step, most_vectors = 128;
 constexpr unsigned most_chunks = 32;  // of the blocks of a sum
 
 unsigned blocks_for(std::int64_t items) { return unsigned((items + threads - 1) / threads); }
@@ -52,8 +52,9 @@ __device__ __forceinline__ void for_my_parts(const DotsOf& dots, const Take& tak
     const std::int64_t mine = first + threadIdx.x / lane_step, block = mine < dots.blocks ? mine : 0;
     const double* const b = dots.b + (block * dots.n_rhs + rhs) * 2 * dots.width;
     const Complex<double> product =
-        dot_of_lanes(dots.a[k] + (block * columns + column) * 2 * dots.width, dots.width,
-                     [&](std::int64_t i) { return Complex<double>{b[i], b[dots.width + i]}; });
+        dot_of_lanes(dots.a[k] + (block * columns + column) * 2 * dots.width, dots.width, [&](std::int64_t i) {
+          return Complex<double>{b[i], b[dots.width + i]};
+        });
     if (mine < dots.blocks && lane < 2) take(lane == 0 ? product.re : product.im);
   }
 }
@@ -125,7 +126,7 @@ void for_lists(std::span<const CoarseVector* const> a, const CoarseVector& b, co
 }
 
 struct Factors {
-  Complex<double> of[most_rhs];
+  Complex<double> of[max_rhs];
 };
 
 __device__ __forceinline__ void add_product(double f_re, double f_im, double w_re, double w_im, double& re,
@@ -150,8 +151,7 @@ __global__ void __launch_bounds__(threads)
                       int n_rhs, std::int64_t width, std::int64_t items) {
   if (my_item() >= items) return;
   const Place place(my_item(), n_rhs, width);
-  const double* const from =
-      w + (place.block * w_columns + (w_columns == 1 ? 0 : place.rhs)) * 2 * width + place.row;
+  const double* const from = w + (place.block * w_columns + (w_columns == 1 ? 0 : place.rhs)) * 2 * width + place.row;
   double* const to = v + (place.block * n_rhs + place.rhs) * 2 * width + place.row;
   const Complex<double> f = factors.of[place.rhs];
   double re = own * to[0], im = own * to[width];
@@ -162,8 +162,8 @@ __global__ void __launch_bounds__(threads)
 
 struct Directions {
   const double* u[most_vectors];
-  double beta[most_rhs];
-  std::uint8_t active[most_rhs];
+  double beta[max_rhs];
+  std::uint8_t active[max_rhs];
 };
 
 __global__ void __launch_bounds__(threads)
@@ -220,9 +220,8 @@ __device__ __forceinline__ const Complex<double>& number_of(const CudaBasis& bas
   return v[basis.origins[block] + basis.offsets[i / 3]].c[i % 3];
 }
 
-__global__ void __launch_bounds__(threads)
-    restrict_kernel(CudaBasis basis, const ColorVector<double>* v, double* c, std::int64_t c_width,
-                    std::int64_t c_stride) {
+__global__ void __launch_bounds__(threads) restrict_kernel(CudaBasis basis, const ColorVector<double>* v, double* c,
+                                                           std::int64_t c_width, std::int64_t c_stride) {
   const std::int64_t block = blockIdx.x;
   for (int first = 0; first < basis.n; first += groups) {
     const int mine = first + int(threadIdx.x) / lane_step, j = mine < basis.n ? mine : 0;
@@ -237,9 +236,8 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-__global__ void __launch_bounds__(threads)
-    prolong_kernel(CudaBasis basis, const double* c, std::int64_t c_width, std::int64_t c_stride,
-                   ColorVector<double>* v) {
+__global__ void __launch_bounds__(threads) prolong_kernel(CudaBasis basis, const double* c, std::int64_t c_width,
+                                                          std::int64_t c_stride, ColorVector<double>* v) {
   const std::int64_t block = blockIdx.x;
   const double* const of_block = c + block * c_stride;
   for (std::int64_t i = threadIdx.x; i < 3 * basis.sites; i += threads) {

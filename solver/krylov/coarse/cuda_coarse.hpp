@@ -1,6 +1,6 @@
 // What blocks take on a GPU, with the bits of the host: coarse_vector.hpp, block_basis.hpp and coarse_matrix.hpp call
-// this where their numbers lie there. Local; queued on the default stream, and what returns numbers has waited for them.
-// Throws Error where a launch fails, or where this build has no CUDA.
+// this where their numbers lie there. Local; queued on the default stream, and what returns numbers has waited for
+// them. Throws Error where a launch fails, or where this build has no CUDA.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ void cuda_next_direction(const CoarseSums& sums, const CoarseVector& r, std::spa
 
 // E(0) on the GPU, as CoarseMatrix has it.
 struct CudaMatrix {
-  const float* numbers;             // [block][pair][column][re, im][width]
-  const std::int64_t* neighbours;   // [block][pair]
+  const float* numbers;            // [block][pair][column][re, im][width]
+  const std::int64_t* neighbours;  // [block][pair]
   int pairs;
 };
 // out = E(0) in; `ghosts`: blocks of other ranks.
