@@ -1,5 +1,7 @@
 #include "dirac/operators/covariant_shift.hpp"
 
+#include <utility>
+
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
@@ -99,6 +101,23 @@ VectorField symmetric_shift(const Communicator& communicator, const LinkField& l
 #pragma omp parallel for
   for (std::int64_t k = 0; k < n_rows(lattice); ++k) shift_sites(shift, k * row, (k + 1) * row, out);
   return out;
+}
+
+VectorField gaussian_smeared(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                             const VectorField& in, double width, int steps) {
+  const double weight = width * width / (16.0 * steps);
+  VectorField smeared = in;
+  for (int n = 0; n < steps; ++n) {
+    VectorField next(in.lattice());
+    add(next, 1 - 6 * weight, smeared);
+    for (int mu = 0; mu < 3; ++mu)
+      for (const int step : {mu, -1 - mu}) {
+        const VectorField once = covariant_step(communicator, links, boundary, smeared, step);
+        add(next, weight, covariant_step(communicator, links, boundary, once, step));
+      }
+    smeared = std::move(next);
+  }
+  return smeared;
 }
 
 }  // namespace staghorn

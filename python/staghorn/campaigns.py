@@ -142,6 +142,26 @@ class Campaign(dict[str, Any]):
         values = np.array([part[found[0]]["values"] for part in parts], dtype=np.float64)
         return np.asarray(values[..., 0] + 1j * values[..., 1])
 
+    @checked
+    def averaged_mesons(self, names: Sequence[str], masses: Sequence[float], sources: Sequence[str] | None = None, *,
+                        momenta: Sequence[Sequence[int]] = ((0, 0, 0),)) -> NDArray[np.complex128]:
+        """The mean of C(t) over directions, sources and momenta of each configuration, [configuration, t], with t counted from the
+        source.
+
+        names    of operators that a symmetry makes alike, as ["GX-GX", "GY-GY", "GZ-GZ"]
+        masses   of antiquark and quark
+        sources  points and walls, as they were asked for; None: all of the campaign
+        momenta  in units of 2 pi / n
+
+        Sources of one configuration are not independent, so it is this mean that `analysis` takes as one sample. Raises Error.
+        """
+        chosen = self.sources if sources is None else list(sources)
+        if not names or not chosen or not momenta:
+            raise Error("names, sources, momenta: expected one of each at least, found none", "argument")
+        terms = [np.roll(self.mesons(name, masses, source, momentum=momentum), -_time_of(source), axis=-1)
+                 for name in names for source in chosen for momentum in momenta]
+        return np.asarray(np.mean(terms, axis=0))
+
     def _observable(self, name: str, mass: float, source: str, values: Any) -> Numbers:
         for what, one, known in (("mass", mass, self.masses), ("source", source, self.sources)):
             if one not in known:
@@ -152,6 +172,15 @@ class Campaign(dict[str, Any]):
             raise Error(f"source: expected one with a {name.replace('_', ' ')} on a configuration that is certified, found {source}",
                         "argument")
         return np.array([values(one) for one in found], dtype=np.float64)
+
+
+def _time_of(source: str) -> int:
+    """The time slice of a point or wall."""
+    kind, _, numbers = source.partition("@")[0].partition(":")
+    t = numbers.split(",")[3 if kind == "point" else 0] if kind == "point" or kind.endswith("wall") else ""
+    if not t.isdecimal():
+        raise Error(f"sources: expected points and walls, which have a time slice, found {source}", "argument")
+    return int(t)
 
 
 def _listed(values: Iterable[Any]) -> str:

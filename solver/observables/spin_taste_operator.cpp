@@ -5,6 +5,7 @@
 #include "dirac/algebra/elementary.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
+#include "dirac/operators/covariant_shift.hpp"
 
 namespace staghorn {
 
@@ -81,6 +82,11 @@ void apply_source_operator(const Communicator& communicator, const MeasuredLinks
   if (applied.momentum) return multiply_by_momentum(f, *applied.momentum, origin);
   if (applied.time_slice)
     return multiply_sites(f, [&](const Coordinates& x) { return x[3] == *applied.time_slice ? 1.0 : 0.0; });
+  if (applied.smearing) {
+    const auto& [width, steps] = *applied.smearing;
+    f = gaussian_smeared(communicator, *links.thin, links.boundary, f, width, steps);
+    return;
+  }
   const VectorField in = f;
   for (std::size_t k = 0; k < applied.spin_tastes.size(); ++k) {
     VectorField out = apply_spin_taste(communicator, links, origin, applied.spin_tastes[k], in);

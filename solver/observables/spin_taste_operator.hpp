@@ -29,8 +29,8 @@ std::array<std::vector<Complex<double>>, 3> momentum_factors(const Lattice& latt
 VectorField apply_spin_taste(const Communicator& communicator, const MeasuredLinks& links, const Coordinates& origin,
                              const SpinTaste& spin_taste, const VectorField& f);
 
-// Applies one operator of a source to `f` in the phases of CPS: a sum of spin-taste operators, a momentum factor, or
-// zeros on other time slices. Collective.
+// Applies one operator of a source to `f` in the phases of CPS: a sum of spin-taste operators, a momentum factor, zeros
+// on other time slices, or smearing. Collective.
 void apply_source_operator(const Communicator& communicator, const MeasuredLinks& links, const Coordinates& origin,
                            const SourceOperator& applied, VectorField& f);
 

@@ -28,17 +28,34 @@ def plain_source(name: str) -> tuple[np.ndarray, tuple]:
     return np.array([at[..., None] * np.eye(3)[c] + 0j for c in range(3)]), numbers if kind == "point" else (0, 0, 0, *numbers)
 
 
+def smeared(spin_taste, width: float, steps: int, v: np.ndarray) -> np.ndarray:
+    """[1 - w^2 / (16 n) (6 - sum of both hops over two links in x, y, z)]^n v"""
+    def hop(mu, direction, v):
+        u = spin_taste.links[..., mu, :, :]
+        if direction > 0:
+            return np.einsum("...ij,...j->...i", u, reference.shifted(v, mu, +1))
+        return reference.shifted(np.einsum("...ji,...j->...i", u.conj(), v), mu, -1)
+
+    weight = width**2 / (16 * steps)
+    for _ in range(steps):
+        v = (1 - 6 * weight) * v + weight * sum(hop(mu, way, hop(mu, way, v)) for mu in range(3) for way in (+1, -1))
+    return v
+
+
 def operated(spin_taste, origin, word: str, v: np.ndarray) -> np.ndarray:
     x = reference.coordinates(EXTENTS)
     if word.startswith("t"):
         return v * (x[3] == int(word[1:]))[..., None]
     if word == "p1-20":
         return v * meson_reference.momentum_weight(EXTENTS, (1, -2, 0), "EO EO EO", origin)[..., None]
+    if word.startswith("gauss"):
+        width, steps = word.removeprefix("gauss").split(":")
+        return smeared(spin_taste, float(width), int(steps), v)
     return sum(spin_taste.apply(name, v) for name in word.split("+"))
 
 
 @pytest.mark.parametrize("source, words", [("point:3,2,5,7", ["GX-GYT", "p1-20"]), ("wall:3", ["pion5+pioni+rhoz"]),
-                                           ("wall:9", ["GX-GYT", "t0"])])
+                                           ("wall:9", ["GX-GYT", "t0"]), ("point:3,2,5,7", ["gauss1.5:3", "GX-GYT"])])
 @pytest.mark.parametrize("phases", ["cps", "milc"])
 def test_operators_at_the_source_follow_the_equations(links, source, words, phases):
     boundary = (0.3, 0, 0.5, 0.7)
@@ -136,6 +153,9 @@ def test_naive_currents_have_one_link(links):
     ("wall:0@pion5+", ["operator at the source"]),
     ("wall:0@p10", ["p100"]),
     ("wall:0@t10", ["0 to 9"]),
+    ("wall:0@gauss2", ["gauss2.5:30", "'gauss2'"]),
+    ("wall:0@gauss-1:9", ["a width above 0", "'gauss-1:9'"]),
+    ("wall:0@gauss4:5", ["at least 6 steps", "'gauss4:5'"]),
     ("wall:0@t1x", ["t4", "'t1x'"]),
     ("file:nothing.h5@G5-G6", ["nothing.h5@G5-G6"]),
 ])
@@ -163,5 +183,7 @@ def test_operators_with_shifts_need_thin_links(links):
     session = staghorn.Session(links[:8], order="lex", action="hisq")
     with pytest.raises(staghorn.Error, match="keep_thin_links"):
         session.solve(0.5, "wall:0@GX-G1")
+    with pytest.raises(staghorn.Error, match="keep_thin_links"):
+        session.solve(0.5, "wall:0@gauss1:4")
     _, report = session.solve(0.5, "wall:0@rhox@p100")
     assert report.certified

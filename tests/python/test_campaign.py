@@ -106,6 +106,22 @@ def test_the_example_of_all_local_mesons_runs(at_links, monkeypatch, capsys):
         done.mesons("G5_G5", (0.1, 0.1))
 
 
+def test_mesons_of_several_sources_and_directions_are_averaged_from_their_sources(at_links):
+    walls, names = ["corner-wall:1", "corner-wall:6"], ["GX-GX", "GY-GY"]
+    done = staghorn.campaign("q_*.h5", None, None, masses=[0.5], sources=";".join([*walls, "point:0,0,0,2"]), mesons=",".join(names),
+                             tolerance=1e-8)
+    mean = done.averaged_mesons(names, (0.5, 0.5), walls)
+    each = {(name, wall): done.mesons(name, (0.5, 0.5), wall) for name in names for wall in walls}
+    expected = sum(np.roll(c, -int(wall[-1]), axis=1) for (_, wall), c in each.items()) / 4
+    np.testing.assert_allclose(mean, expected, rtol=1e-12)
+    assert mean.shape == (3, 8) and not np.allclose(mean, each["GX-GX", walls[0]])
+    with_point = done.averaged_mesons(["GX-GX"], (0.5, 0.5))
+    np.testing.assert_allclose(with_point, (np.roll(each["GX-GX", walls[0]], -1, axis=1) + np.roll(each["GX-GX", walls[1]], -6, axis=1)
+                                            + np.roll(done.mesons("GX-GX", (0.5, 0.5), "point:0,0,0,2"), -2, axis=1)) / 3, rtol=1e-12)
+    with pytest.raises(staghorn.Error, match="one of each"):
+        done.averaged_mesons([], (0.5, 0.5))
+
+
 def test_a_campaign_is_short_to_print_and_its_reports_merge(at_links):
     asked = {"source": "wall:0", "report": "r_{n}.json", "mass": 0.5}
     done = staghorn.campaign("q_*.h5", **asked)
