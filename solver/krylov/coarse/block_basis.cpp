@@ -5,7 +5,7 @@
 
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/krylov/coarse/cuda_coarse.hpp"
+#include "solver/krylov/coarse/vectors/cuda_coarse.hpp"
 
 namespace staghorn {
 

@@ -8,7 +8,7 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "solver/krylov/coarse/block_grid.hpp"
-#include "solver/krylov/coarse/coarse_vector.hpp"
+#include "solver/krylov/coarse/vectors/coarse_vector.hpp"
 
 namespace staghorn {
 

@@ -5,7 +5,7 @@
 
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/activity.hpp"
-#include "solver/krylov/coarse/cuda_coarse.hpp"
+#include "solver/krylov/coarse/vectors/cuda_coarse.hpp"
 
 namespace staghorn {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solver/krylov/coarse/cuda_coarse.hpp"
+#include "solver/krylov/coarse/vectors/cuda_coarse.hpp"
 
 namespace staghorn {
 

@@ -7,7 +7,6 @@
 
 #include "halo/watch/error.hpp"
 #include "solver/request/mesons/meson_list.hpp"
-#include "solver/request/option_text.hpp"
 #include "solver/request/words/did_you_mean.hpp"
 
 namespace staghorn {
@@ -78,8 +77,11 @@ SourceOperator parse_source_operator(const std::string& text) {
 std::string to_string(const SourceOperator& applied) {
   if (applied.time_slice) return "t" + std::to_string(*applied.time_slice);
   std::string text;
-  if (applied.smearing)
-    return "gauss" + option_text(applied.smearing->width) + ":" + std::to_string(applied.smearing->steps);
+  if (applied.smearing) {
+    char width[32];  // the fewest digits that give it back
+    const char* const end = std::to_chars(width, width + sizeof width, applied.smearing->width).ptr;
+    return "gauss" + std::string(width, std::size_t(end - width)) + ":" + std::to_string(applied.smearing->steps);
+  }
   if (applied.momentum) {
     text = "p";
     for (const int component : *applied.momentum) text += std::to_string(component);

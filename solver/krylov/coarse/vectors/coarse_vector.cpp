@@ -1,11 +1,11 @@
-#include "solver/krylov/coarse/coarse_vector.hpp"
+#include "solver/krylov/coarse/vectors/coarse_vector.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/krylov/coarse/cuda_coarse.hpp"
+#include "solver/krylov/coarse/vectors/cuda_coarse.hpp"
 
 namespace staghorn {
 

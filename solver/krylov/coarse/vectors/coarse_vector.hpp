@@ -10,7 +10,7 @@
 #include "dirac/algebra/su3.hpp"
 #include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
-#include "solver/krylov/coarse/dense_products.hpp"
+#include "solver/krylov/coarse/vectors/dense_products.hpp"
 
 namespace staghorn {
 

@@ -9,7 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.gpu
 
-CONFIGURATION = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
+CONFIGURATION = Path(__file__).resolve().parents[3] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
 COUNTED = ["solves", "iterations", "operator_calls", "smallest", "largest_of_pairs", "largest", "set_up_products"]
 COMMON = {"env": {"SOURCE_DATE_EPOCH": "1700000000"}, "check": True}
 TWO_RANKS = {"ranks": 2, "grid": ("--grid", "1,1,1,2")}

@@ -4,7 +4,7 @@
 
 #include "dirac/fields/vector_shape.hpp"
 #include "halo/cuda/cuda_check.hpp"
-#include "solver/krylov/coarse/cuda_coarse.hpp"
+#include "solver/krylov/coarse/vectors/cuda_coarse.hpp"
 
 namespace staghorn {
 

@@ -1,4 +1,4 @@
-#include "solver/krylov/coarse/dense_products.hpp"
+#include "solver/krylov/coarse/vectors/dense_products.hpp"
 
 #include "dirac/algebra/su3_matrix.hpp"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dirac/algebra/exact_sum.hpp"
-#include "solver/krylov/coarse/coarse_vector.hpp"
+#include "solver/krylov/coarse/vectors/coarse_vector.hpp"
 
 namespace staghorn {
 
