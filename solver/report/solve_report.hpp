@@ -109,6 +109,12 @@ struct BatchSummary {
   double filled = 1, filled_while_waiting = 1;
 };
 
+// Of a job in groups of ranks (`split`).
+struct SplitSummary {
+  int groups = 0, ranks_of_each = 0;
+  std::vector<std::string> failures{};  // of groups whose work others took over: which group, and why
+};
+
 // Where the time of hops goes, and how much of it is hidden: the table of Kim & Lee, Lattice 2010.
 struct TimeRow {
   std::string part;               // compute, gather, DtoH, MPI, HtoD, scatter, sums, communication
@@ -155,6 +161,7 @@ struct SolveReport : RunSetting {
   std::optional<CheckpointSummary> checkpoint;   // where the request has one
   std::optional<BatchSummary> batch;             // of many sources
   std::vector<SourceSummary> sources;            // likewise
+  std::optional<SplitSummary> split;             // of groups of ranks
   std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
   std::optional<RationalFunction> rational;      // whose poles the masses stand for
   // Of each mass, each source and each kind, in this order. Of a solve on which nothing is measured one of each kind.

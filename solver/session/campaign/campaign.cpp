@@ -337,9 +337,11 @@ CampaignAnswer Campaign::run() {
     goes_on = run_part(number);
     if (record_->is_left(number)) left.push_back(number);
   }
-  record_->none_left();
-  for (const std::size_t number : left)  // what others have done or given up meanwhile
-    goes_on = goes_on && run_part(number);
+  if (!watch_.others_are_done || watch_.others_are_done()) {
+    record_->none_left();
+    for (const std::size_t number : left)  // what others have done or given up meanwhile
+      goes_on = goes_on && run_part(number);
+  }
   if (record_file_) record_file_->end(*record_);
   if (asked_.results) write_campaign_results(all_, *asked_.results, *record_, asked_.force || goes_on_);
   return answer_of(*record_);

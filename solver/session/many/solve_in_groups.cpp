@@ -1,0 +1,179 @@
+#include "solver/session/many/solve_in_groups.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <optional>
+
+#include "solver/checkpoint/checkpoint_file.hpp"
+#include "solver/gauge/gauge.hpp"
+#include "solver/search/archive.hpp"
+#include "solver/search/search_keeper.hpp"
+#include "solver/session/groups/group_report.hpp"
+#include "solver/session/job/job_plan.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Numbers = std::vector<std::size_t>;
+
+std::vector<Numbers> pieces_of(const ManyPieces& asked) {
+  const SolveRequest& request = asked.request;
+  const std::vector<SourceList::Entry>& entries = asked.sources.entries();
+  const std::size_t n = asked.sources.size();
+  Pieces pieces(n);
+  const auto join_all = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = 1; i < count; ++i) pieces.join(first, first + i);
+  };
+  if (asked.shares_updates) join_all(0, n);
+  if (asked.batch > 0) {
+    const SourceGroups batches(n, asked.batch);
+    for (std::size_t k = 0; k < batches.count; ++k) join_all(batches.begin(k), batches.size(k));
+  }
+  if (!request.baryons.empty())
+    for (const SourceList::Entry& entry : entries) join_all(entry.first, entry.n);
+  for (const auto& [antiquark, quark] : request.pairs) {  // of one colour
+    const SourceList::Entry &a = entries[std::size_t(antiquark)], &b = entries[std::size_t(quark)];
+    for (std::size_t k = 0; k < std::min(a.n, b.n); ++k) pieces.join(a.first + k, b.first + k);
+  }
+  return pieces.list();
+}
+
+// Why there are no more pieces, and what makes more.
+std::string reason(const ManyPieces& asked) {
+  if (asked.sources.size() == 1) return "; one source cannot be split";
+  if (asked.shares_updates)
+    return "; without `batch` right-hand sides share the updates of mixed precision (`batch`, `sources` or `sloppy` "
+           "none parts them)";
+  if (asked.batch > 0)
+    return "; right-hand sides of one batch are iterated together, " + std::to_string(asked.batch) +
+           " at most (a smaller `batch` makes more pieces)";
+  if (!asked.request.baryons.empty() || !asked.request.pairs.empty())
+    return "; the colours and sources that `baryons` and `pairs` put together stay together";
+  return "";
+}
+
+// How the part of a group ended.
+struct Ending {
+  bool failed = false, kept = false;  // with an Error; with a checkpoint, as a signal asked
+  bool of_files = false;              // the Error
+  std::string words{};
+  Numbers done{}, written{};
+  void visit(const Archive& archive) {
+    archive("failed", failed);
+    archive("kept", kept);
+    archive("of_files", of_files);
+    archive("words", words);
+    archive("done", done);
+    archive("written", written);
+  }
+};
+
+// What the report of a group that has solved nothing lacks.
+void set_up_report(Session& session, const SolveRequest& request, SolveReport& report) {
+  Gauge& gauge = session.resident();
+  if (!report.solver.empty()) return;
+  gauge.bench().prepare(1, request.system, MemorySpace::host);
+  fill_setting(report, gauge, gauge.bench().precise());
+  report.request = request;
+}
+
+}  // namespace
+
+SolveReport solve_in_groups(const JobGroups& groups, Session& session, const SolveRequest& request,
+                            const ManyPieces& asked, std::set<std::size_t>& written,
+                            const std::function<SolveReport(const SolveRequest&, PartOfJob&)>& solve) {
+  const std::vector<Numbers> pieces = pieces_of(asked);
+  const auto n_groups = std::size_t(groups.count()), me = std::size_t(groups.number()), n = asked.sources.size();
+  const std::size_t n_masses = masses_of(request).size();
+  if (pieces.size() < n_groups)
+    throw Error("split",
+                "at most " + std::to_string(pieces.size()) + " groups, as there " +
+                    (pieces.size() == 1 ? "is 1 piece" : "are " + std::to_string(pieces.size()) + " pieces") +
+                    " of work" + reason(asked),
+                groups.count());
+  const Communicator farewell(groups.ranks().mine().handle());
+  constexpr double patience_with_errors = 5;  // seconds, as of the program's last message
+
+  std::vector<std::vector<bool>> parts(n_groups, std::vector<bool>(n, false));
+  const std::vector<Numbers> dealt = deal(pieces, n_groups);
+  for (std::size_t group = 0; group < n_groups; ++group)
+    for (const std::size_t piece : dealt[group])
+      for (const std::size_t rhs : pieces[piece]) parts[group][rhs] = true;
+
+  GroupReport mine;
+  std::vector<std::string> failures;
+  SolveRequest own = request;
+  if (own.checkpoint) own.checkpoint = checkpoint_of_group(*own.checkpoint, groups.number(), groups.count());
+  for (bool is_first = true;; is_first = false) {
+    PartOfJob part(parts[me], std::to_string(me + 1) + " of " + std::to_string(n_groups));
+    Ending ending;
+    if (is_first || part.size(n) > 0) {
+      try {
+        mine.add(solve(own, part));
+      } catch (const LocalError&) {
+        throw;
+      } catch (const EndedWithCheckpoint& end) {
+        ending.kept = true;
+        ending.words = end.what();
+      } catch (const Error& error) {  // of all ranks of this group, or the others do not come
+        if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.kind(), error.what());
+        ending.failed = true;
+        ending.of_files = error.kind() == ErrorKind::file;
+        ending.words = error.what();
+      }
+    }
+    for (const auto& [number, rhs] : part.done()) {
+      mine.numbers.push_back(number);
+      mine.rhs.push_back(rhs);
+      ending.done.push_back(number);
+    }
+    ending.written.assign(written.begin(), written.end());
+    groups.wait();
+    const Archive own_ending;
+    own_ending("ending", ending);
+    std::vector<Ending> endings;
+    for (const std::string& text : groups.tell(own_ending.text()))
+      Archive("the end of a group", text)("ending", endings.emplace_back());
+
+    for (const Ending& one : endings)
+      if (one.kept) throw EndedWithCheckpoint(one.words);
+    for (const Ending& one : endings) written.insert(one.written.begin(), one.written.end());
+    // Whole pieces that a group has not finished go to groups that did not fail.
+    std::vector<Numbers> left;
+    std::vector<std::size_t> takers;
+    for (std::size_t group = 0; group < n_groups; ++group) {
+      if (!endings[group].failed) takers.push_back(group);
+      const auto is_done = [&](std::size_t rhs) {
+        for (std::size_t mass = 0; mass < n_masses; ++mass)
+          if (std::ranges::count(endings[group].done, mass * n + rhs) == 0) return false;
+        return true;
+      };
+      for (const Numbers& piece : pieces)
+        if (parts[group][piece[0]] && !std::ranges::all_of(piece, is_done)) left.push_back(piece);
+    }
+    const auto failed = std::ranges::find(endings, true, &Ending::failed);
+    if (left.empty() && failed == endings.end()) break;
+    const bool of_files = std::ranges::any_of(endings, &Ending::of_files);
+    if (takers.empty() || of_files || !is_first) throw Error(failed->words);
+    for (std::size_t group = 0; group < n_groups; ++group)
+      if (endings[group].failed)
+        failures.push_back("group " + std::to_string(group + 1) + " of " + std::to_string(n_groups) + ": " +
+                           endings[group].words);
+    const std::vector<Numbers> again = deal(left, takers.size());
+    for (std::vector<bool>& of_group : parts) of_group.assign(n, false);
+    for (std::size_t k = 0; k < takers.size(); ++k)
+      for (const std::size_t piece : again[k])
+        for (const std::size_t rhs : left[piece]) parts[takers[k]][rhs] = true;
+    own.checkpoint.reset();  // that of the first part is complete, or of a group that failed
+  }
+  groups.ranks().all().agree([&] { set_up_report(session, request, mine.whole); });
+  SolveReport report = merged_report(groups, std::move(mine), n_masses * n);
+  report.request = request;
+  report.split = SplitSummary{groups.count(), groups.ranks().mine().size(), std::move(failures)};
+  if (asked.batch == 0)
+    for (std::size_t i = 0; i < report.rhs.size(); ++i) report.rhs[i].iterations_more = iterations_more(report, i);
+  return report;
+}
+
+}  // namespace staghorn
