@@ -301,9 +301,8 @@ void Communicator::broadcast(void* data, std::size_t bytes, int root) const {
   const CollectiveActivity activity("broadcast", rank_);
   for (std::size_t sent = 0; sent < bytes || sent == 0; sent += most) {
     enter();
-    check_mpi(
-        MPI_Bcast(static_cast<char*>(data) + sent, int(std::min(most, bytes - sent)), MPI_BYTE, root, handle_),
-        "MPI_Bcast");
+    check_mpi(MPI_Bcast(static_cast<char*>(data) + sent, int(std::min(most, bytes - sent)), MPI_BYTE, root, handle_),
+              "MPI_Bcast");
   }
 }
 

@@ -80,7 +80,8 @@ class Baryons final : public Measurement {
         for (const std::array<double, 2>& value : values) numbers.insert(numbers.end(), value.begin(), value.end());
       part(numbers);
       list->assign(numbers.size() / (2 * n_slices), Values(n_slices));
-      for (std::size_t i = 0; i < numbers.size(); ++i) (*list)[i / (2 * n_slices)][i / 2 % n_slices][i % 2] = numbers[i];
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        (*list)[i / (2 * n_slices)][i / 2 % n_slices][i % 2] = numbers[i];
     }
   }
 

@@ -135,8 +135,10 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--sources, which names all of them", "no --source beside it", "both");
   command.split = values.number<int>("split");
   if (command.split < 1 || communicator.size() % command.split != 0)
-    throw UsageError("--split", "a number of groups that divides the ranks, of which there are " +
-                     std::to_string(communicator.size()), command.split);
+    throw UsageError(
+        "--split",
+        "a number of groups that divides the ranks, of which there are " + std::to_string(communicator.size()),
+        command.split);
   command.output = values.optional_text("output");
   command.results = values.optional_text("results");
   command.stop_at_failure = values.is_on("stop-at-failure");
@@ -237,13 +239,14 @@ SolveReport solve_streamed(Session& session, const JobGroups* groups, const Solv
                  request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove,
                  groups ? &groups->ranks() : nullptr);
   ProgressDisplay display(messages, tolerance_in_force(request, options.precision), session.lattice().global_volume());
-  SolveReport report = solve_many(session, request, many, sources, file ? &*file : nullptr,
-                                  [&](const CgProgress& progress) { display.update(progress); }, groups);
+  SolveReport report = solve_many(
+      session, request, many, sources, file ? &*file : nullptr,
+      [&](const CgProgress& progress) { display.update(progress); }, groups);
   display.finish();
   report.explanation = in_words_of_the_program(report.explanation);
   write_results(
-      groups ? groups->ranks().all() : all, command,
-      [&](const Replacing& how) { file->finish(report, *how.with); }, report, out);
+      groups ? groups->ranks().all() : all, command, [&](const Replacing& how) { file->finish(report, *how.with); },
+      report, out);
   return report;
 }
 
@@ -310,11 +313,14 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
   const auto& [options, request, source, many] = command.options;
   if (request.checkpoint) require_same_groups(ranks, *request.checkpoint, command.split);
   // Where sources take turns, the batch is what memory allows.
-  const ExpectedSolve foreseen =
-      command.is_streamed() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
-                                            request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
-                                            n_meson_fields(request) + n_baryon_fields(request)}
-                            : expected_solve(expected, source, options.quarks);
+  const ExpectedSolve foreseen = command.is_streamed()
+                                     ? ExpectedSolve{1,
+                                                     request.system,
+                                                     std::max(1, int(request.masses.size())),
+                                                     0,
+                                                     request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
+                                                     n_meson_fields(request) + n_baryon_fields(request)}
+                                     : expected_solve(expected, source, options.quarks);
   GroupSession of_group;
   std::unique_ptr<Session> whole;
   if (command.split > 1)
@@ -411,10 +417,10 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
     const std::vector<std::string> gauges = read_gauge_list(communicator, command.gauge);
     const auto names_itself = [](ClaimedNames&) {};
     return on_chosen_ranks(communicator, gauges.front(), options, names_itself, [&](const Communicator& ranks) {
-      const CampaignRequest campaign{gauges,          command.options, command.output,          command.report,
-                                     command.results, command.force,   command.stop_at_failure, command.keep_checkpoint};
-      if (command.split > 1)
-        return solve_campaign_in_groups(ranks, command.split, campaign, messages, command.quiet);
+      const CampaignRequest campaign{
+          gauges,          command.options, command.output,          command.report,
+          command.results, command.force,   command.stop_at_failure, command.keep_checkpoint};
+      if (command.split > 1) return solve_campaign_in_groups(ranks, command.split, campaign, messages, command.quiet);
       return solve_campaign(ranks, campaign, messages, command.report_to_output ? &out : nullptr, command.quiet);
     });
   }

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 
-import h5py
 import pytest
 
 pytestmark = pytest.mark.mpi
@@ -73,3 +72,104 @@ def test_any_number_of_groups_gives_the_same_bytes(jobs, request_name):
         said = jobs.report("split")
         assert said["split"] == {"groups": groups, "ranks_of_each": ranks // groups, "failures": []}
         assert said["ranks"] == ranks and len(said["devices"]) == ranks
+
+
+@pytest.mark.parametrize("request_name", ["list", "baryons", "masses"])
+@pytest.mark.parametrize("fault", ["1:1", "2:2"])
+def test_what_a_failed_group_has_not_finished_goes_to_others(jobs, request_name, fault):
+    options = REQUESTS[request_name]
+    jobs.run("whole", *options)
+    jobs.run("split", *options, "--split", 2, ranks=2, env={"STAGHORN_FAIL_GROUP": fault})
+    jobs.assert_same("split", "whole")
+    assert jobs.report("split")["split"]["failures"] == [
+        f"group {fault[0]} of 2: STAGHORN_FAIL_GROUP asks for this failure"]
+
+
+def test_a_file_that_cannot_be_written_ends_all_groups(jobs, expect_error):
+    unwritable = jobs.staghorn("solve", "--gauge", jobs.gauge, *REQUESTS["list"], "--split", 2, "--output",
+                               jobs.folder / "absent" / "x.h5", ranks=2)
+    expect_error(unwritable, 1, "absent")
+
+
+def test_a_source_that_does_not_converge_is_reported_as_without_groups(jobs):
+    options = ["--mass", 0.2, "--sources", "z2:1; z2:2; wall:0", "--max-iterations", 40]
+    jobs.run("whole", *options, status=3)
+    jobs.run("split", *options, "--split", 3, ranks=3, status=3)
+    jobs.assert_same("split", "whole")
+    assert [rhs["outcome"] for rhs in jobs.report("split")["rhs"]] == ["out_of_iterations"] * 5
+
+
+def test_eigenvectors_are_found_by_one_group_and_used_by_all(jobs):
+    options = ["--mass", 0.05, "--sources", "z2:1; z2:2; point:0,0,0,0", "--batch", 2, "--eigenpairs", 4, "--exact-low-modes"]
+    jobs.run("split", *options, "--eigenvectors", jobs.folder / "pairs.h5", "--split", 2, ranks=2)
+    found = (jobs.folder / "pairs.h5").read_bytes()
+    jobs.run("whole", *options, "--eigenvectors", jobs.folder / "pairs.h5")
+    assert (jobs.folder / "pairs.h5").read_bytes() == found and jobs.bytes("split") == jobs.bytes("whole")
+    deflations = [jobs.report(name)["deflation"]["projections"] for name in ("split", "whole")]
+    assert deflations[0] == deflations[1] > 0
+    assert jobs.report("split")["condensate"] == jobs.report("whole")["condensate"]
+
+
+@pytest.mark.parametrize("request_name", ["list", "masses"])
+def test_each_group_goes_on_from_its_own_checkpoint(jobs, expect_error, request_name):
+    options = [*REQUESTS[request_name], "--tolerance", 1e-11]
+    state = ["--checkpoint", jobs.folder / "state.h5", "--checkpoint-every", 0, "--keep-checkpoint"]
+    jobs.run("whole", *options)
+    jobs.run("first", *options, *state, "--split", 2, ranks=2)
+    assert {path.name for path in jobs.folder.glob("state.h5.?of?")} == {"state.h5.1of2", "state.h5.2of2"}
+    for groups, ranks in ((3, 3), (1, 1)):
+        refused = jobs.staghorn("solve", "--gauge", jobs.gauge, *options, *state, "--resume", "--split", groups, "--output",
+                                jobs.folder / "other.h5", ranks=ranks)
+        expect_error(refused, 1, "state.h5.", "of2", "of 2 groups")
+    jobs.run("split", *options, *state, "--resume", "--split", 2, ranks=2)
+    jobs.assert_same("split", "whole")
+    assert jobs.report("split")["checkpoint"]["resumed_from"].endswith("state.h5.1of2")
+
+
+REFUSED = {
+    "ranks": (["--mass", 0.2, "--sources", "z2:1; z2:2"], 3, 2, 2, "--split", "divides"),
+    "one source": (["--mass", 0.2, "--source", "z2:1"], 2, 2, 1, "--split", "one source cannot be split"),
+    "more groups than pieces": (["--mass", 0.2, "--sources", "z2:1; z2:2"], 3, 3, 1, "at most 2 groups"),
+    "shared updates": (["--mass", 0.2, "--source", "z2:1", "--noise-vectors", 4], 2, 2, 1, "mixed precision", "--batch"),
+    "one batch": (["--masses", "0.2,0.4", "--sources", "z2:1; z2:2"], 2, 2, 1, "a smaller --batch"),
+    "colours": (["--mass", 0.2, "--source", "wall:0", "--batch", 3, "--baryons", "nucleon"], 2, 2, 1, "stay together"),
+    "rational": (["--rational", "f.txt", "--source", "z2:1"], 2, 2, 2, "--rational"),
+    "shares": (["--mass", 0.2, "--sources", "z2:1; z2:2", "--shares", "auto"], 2, 2, 2, "--shares auto"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_split_is_refused_with_what_would_help(staghorn, small_gauge, expect_error, case):
+    options, ranks, groups, status, *words = REFUSED[case]
+    expect_error(staghorn("solve", "--gauge", small_gauge, *options, "--split", groups, ranks=ranks), status, *words)
+
+
+def test_memory_of_all_groups_counts(staghorn, small_gauge, expect_error):
+    """What one group of two takes fits into this memory of the host, what both take does not."""
+    request = ["solve", "--gauge", small_gauge, "--mass", 0.2, "--sources", "z2:1; z2:2", "--sloppy", "none"]
+    enough = 8e6
+    staghorn(*request, env={"STAGHORN_HOST_MEMORY": str(int(enough))}, check=True)
+    expect_error(staghorn(*request, "--split", 2, ranks=2, env={"STAGHORN_HOST_MEMORY": str(int(enough))}), 1, "memory")
+    staghorn(*request, "--split", 2, ranks=2, env={"STAGHORN_HOST_MEMORY": str(int(2 * enough))}, check=True)
+
+
+def test_groups_take_configurations_in_turn(staghorn, expect_error, tmp_path):
+    for seed in (1, 2, 3):
+        staghorn("generate", "--lattice", 4, 4, 4, 8, "--seed", seed, "--output", tmp_path / f"q_{seed}.h5", check=True)
+    request = ["solve", "--gauge", tmp_path / "q_*.h5", "--mass", 0.2, "--sources", "z2:1; wall:0"]
+    files = {name: ["--output", tmp_path / f"{name}_{{gauge}}.h5", "--report", tmp_path / f"{name}_{{gauge}}.json"]
+             for name in ("split", "whole", "none")}
+    staghorn(*request, *files["whole"], env=DATE, check=True)
+    done = staghorn(*request, *files["split"], "--split", 2, ranks=2, env=DATE, check=True)
+    assert "3 configurations, 3 certified" in done.stdout
+    for seed in (1, 2, 3):
+        split, whole = (tmp_path / f"{name}_q_{seed}.h5" for name in ("split", "whole"))
+        assert split.read_bytes() == whole.read_bytes()
+    expect_error(staghorn(*request, *files["none"], "--split", 4, ranks=4), 1, "at most one group for each of 3")
+    expect_error(staghorn(*request, "--report", tmp_path / "r.json", "--split", 2, ranks=2), 2, "--report", "{gauge}")
+
+
+def test_the_report_counts_the_hosts_of_all_groups(jobs):
+    """Four ranks, of which two neighbours share a host. unit/session/job_checks.cpp has the ranks of each group."""
+    jobs.run("split", *REQUESTS["mixed"], "--split", 2, ranks=4, env={"STAGHORN_RANKS_PER_HOST": "2"})
+    assert jobs.report("split")["hosts"] == 2 and jobs.report("split")["face_share_within_hosts"] == 1

@@ -298,7 +298,7 @@ bool Campaign::run_part(std::size_t number) {
   try {
     if (shared_ && !shared_->take(*record_, number)) {
       shown.words = record_->words(number);
-      if (watch_.part_ends) watch_.part_ends(shown);
+      if (watch_.part_ends && !watch_.others_are_done) watch_.part_ends(shown);
       return true;
     }
     solve(number, shown);

@@ -134,9 +134,9 @@ void add(SolveReport& whole, const SolveReport& part, When when) {
                                                                    : whole.seconds[phase] + seconds;
   add_bytes(whole.memory_bytes, part.memory_bytes, when);
   add_bytes(whole.predicted_memory_bytes, part.predicted_memory_bytes, when);
-  whole.site_iterations_per_second =
-      when == When::beside ? whole.site_iterations_per_second + part.site_iterations_per_second
-                           : std::max(whole.site_iterations_per_second, part.site_iterations_per_second);
+  whole.site_iterations_per_second = when == When::beside
+                                         ? whole.site_iterations_per_second + part.site_iterations_per_second
+                                         : std::max(whole.site_iterations_per_second, part.site_iterations_per_second);
   if (part.spectrum) whole.spectrum ? whole.spectrum->merge(*part.spectrum) : void(whole.spectrum = part.spectrum);
   if (part.batch) whole.batch ? add_batch(*whole.batch, *part.batch) : void(whole.batch = part.batch);
   if (part.multi_shift)

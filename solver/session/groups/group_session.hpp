@@ -23,8 +23,8 @@ struct GroupSession {
 GroupSession make_group_session(const Communicator& all, int count, const std::string& gauge_file,
                                 const SessionOptions& options, const ExpectedSolve& expected);
 
-// Runs work that is collective over each group. Throws Error on all ranks where it fails in one group, that of the first
-// one; EndedWithCheckpoint where one ended so.
+// Runs work that is collective over each group. Throws Error on all ranks where it fails in one group, that of the
+// first one; EndedWithCheckpoint where one ended so.
 void in_each_group(const RankGroups& ranks, const std::function<void()>& work);
 
 // The groups, by the device that `options` give each rank of `all`. Throws Error on every rank alike. Collective.

@@ -32,9 +32,14 @@ std::vector<std::vector<std::size_t>> deal(const std::vector<std::vector<std::si
   std::size_t all = 0, before = 0;
   for (const auto& piece : pieces) all += piece.size();
   std::vector<std::vector<std::size_t>> dealt(takers);
+  std::size_t taker = 0;
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     const std::size_t middle = 2 * before + pieces[k].size();  // of the piece, in half right-hand sides
-    dealt[std::min(middle * takers / (2 * all), takers - 1)].push_back(k);
+    const std::size_t next = std::min(dealt[taker].empty() ? taker : taker + 1, takers - 1);
+    const std::size_t pieces_left = pieces.size() - k, even = middle * takers / (2 * all);
+    const bool others_need_them = next + pieces_left <= takers;  // a piece for each of the others
+    if (even > taker || others_need_them) taker = next;
+    dealt[taker].push_back(k);
     before += pieces[k].size();
   }
   return dealt;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "halo/lattice.hpp"
-#include "halo/rank_groups.hpp"
+#include "solver/session/groups/rank_groups.hpp"
 
 namespace staghorn {
 
@@ -25,7 +25,8 @@ class Pieces {
   std::vector<std::size_t> first_;
 };
 
-// Deals pieces to so many takers, in order, so that all get about as many right-hand sides; the same everywhere.
+// Deals pieces to so many takers, in order, so that all get about as many right-hand sides, and at
+// least one piece if there are enough; the same everywhere.
 // Returns numbers of pieces for each taker. Local.
 std::vector<std::vector<std::size_t>> deal(const std::vector<std::vector<std::size_t>>& pieces, std::size_t takers);
 

@@ -87,11 +87,12 @@ SolveReport solve_in_groups(const JobGroups& groups, Session& session, const Sol
   const auto n_groups = std::size_t(groups.count()), me = std::size_t(groups.number()), n = asked.sources.size();
   const std::size_t n_masses = masses_of(request).size();
   if (pieces.size() < n_groups)
-    throw Error("split",
-                "at most " + std::to_string(pieces.size()) + " groups, as there " +
-                    (pieces.size() == 1 ? "is 1 piece" : "are " + std::to_string(pieces.size()) + " pieces") +
-                    " of work" + reason(asked),
-                groups.count());
+    throw Error(
+        "split",
+        (pieces.size() == 1 ? "no groups, as there is 1 piece of work"
+                            : "at most " + std::to_string(pieces.size()) + " groups, as there are so many pieces") +
+            reason(asked),
+        groups.count());
   const Communicator farewell(groups.ranks().mine().handle());
   constexpr double patience_with_errors = 5;  // seconds, as of the program's last message
 
@@ -107,7 +108,7 @@ SolveReport solve_in_groups(const JobGroups& groups, Session& session, const Sol
   if (own.checkpoint) own.checkpoint = checkpoint_of_group(*own.checkpoint, groups.number(), groups.count());
   for (bool is_first = true;; is_first = false) {
     PartOfJob part(parts[me], std::to_string(me + 1) + " of " + std::to_string(n_groups));
-    Ending ending;
+    Ending ending{};
     if (is_first || part.size(n) > 0) {
       try {
         mine.add(solve(own, part));

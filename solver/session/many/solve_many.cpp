@@ -100,7 +100,8 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
   for (std::size_t source = 0; source < sources.size(); ++source)
     if (is_done[source]) part.done(source, whole.rhs[source]);
   for (std::size_t source = 0; source < sources.size(); ++source)
-    if (part.is_mine(source) && !is_done[source] && std::count(in_flight.begin(), in_flight.end(), source) == 0) waiting.push_back(source);
+    if (part.is_mine(source) && !is_done[source] && std::count(in_flight.begin(), in_flight.end(), source) == 0)
+      waiting.push_back(source);
   while (!waiting.empty() || !batch.is_empty()) {
     for (; !waiting.empty() && batch.has_free_column(); waiting.pop_front())
       batch.begin(waiting.front(), make(waiting.front()));
@@ -162,13 +163,15 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
     written.insert(number);
   };
   const auto solve = [&](const SolveRequest& asked, PartOfJob& part) {
-    return in_turns
-               ? solve_in_turns(session, asked, many.batch.value_or(0), sources, sink, done, again, progress, part)
-               : solve_batch_after_batch(session, asked, batch, sources, sink, done, again, progress, part);
+    return in_turns ? solve_in_turns(session, asked, many.batch.value_or(0), sources, sink, done, again, progress, part)
+                    : solve_batch_after_batch(session, asked, batch, sources, sink, done, again, progress, part);
   };
   SolveReport report;
   if (groups) {
-    const ManyPieces pieces{request, sources, in_turns ? 0 : many.asked() ? std::size_t(batch) : sources.size(),
+    const ManyPieces pieces{request, sources,
+                            in_turns       ? 0
+                            : many.asked() ? std::size_t(batch)
+                                           : sources.size(),
                             !many.asked() && in_turns && session.options().sloppy.has_value()};
     report = solve_in_groups(*groups, session, request, pieces, written, solve);
     observables.complete([&](std::vector<double>& numbers) { groups->complete(numbers); });
@@ -185,6 +188,8 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
     report.batch.reset();
     report.sources.clear();
     for (RhsReport& rhs : report.rhs) rhs.source.clear();
+    if (report.spectrum && in_turns)  // which all of them have seen
+      for (RhsReport& rhs : report.rhs) rhs.attainable = attainable_residual(request, *report.spectrum, rhs);
   }
   return report;
 }

@@ -5,11 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "halo/rank_groups.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/vectors/vector_stream.hpp"
 #include "solver/request/source_list.hpp"
 #include "solver/session/groups/job_groups.hpp"
+#include "solver/session/groups/rank_groups.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {
@@ -42,8 +42,7 @@ void check_many(const SolveRequest& request);
 // of the group, and `sink` takes what the group solves. Collective, then over the job.
 SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
                        const SourceList& sources, SolutionSink* sink,
-                       const std::function<void(const CgProgress&)>& progress = {},
-                       const JobGroups* groups = nullptr);
+                       const std::function<void(const CgProgress&)>& progress = {}, const JobGroups* groups = nullptr);
 
 // A solution file that grows: it has its name once it is complete.
 class GrowingSolutions final : public SolutionSink {

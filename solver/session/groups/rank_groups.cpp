@@ -1,4 +1,4 @@
-#include "halo/rank_groups.hpp"
+#include "solver/session/groups/rank_groups.hpp"
 
 #include <algorithm>
 #include <numeric>
