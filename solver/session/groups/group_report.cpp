@@ -72,6 +72,15 @@ void visit(const Archive& archive, SolveReport& report) {
       deflation("seconds", report.deflation->seconds);
     });
   }
+  if (archive.reads() ? archive.has("coarse") : report.coarse.has_value()) {
+    if (!report.coarse) report.coarse.emplace();
+    archive("coarse", [&](const Archive& coarse) {
+      coarse("solves", report.coarse->solves);
+      coarse("iterations", report.coarse->iterations);
+      coarse("operator_calls", report.coarse->operator_calls);
+      coarse("seconds", report.coarse->seconds);
+    });
+  }
   if (archive.reads() ? archive.has("checkpoint") : report.checkpoint.has_value()) {
     if (!report.checkpoint) report.checkpoint.emplace();
     archive("checkpoint", [&](const Archive& checkpoint) {
@@ -145,6 +154,12 @@ void add(SolveReport& whole, const SolveReport& part, When when) {
     whole.deflation->projections += part.deflation->projections;
     whole.deflation->seconds = std::max(whole.deflation->seconds, part.deflation->seconds);
   }
+  if (part.coarse && whole.coarse) {
+    whole.coarse->solves += part.coarse->solves;
+    whole.coarse->iterations += part.coarse->iterations;
+    whole.coarse->operator_calls += part.coarse->operator_calls;
+    whole.coarse->seconds = std::max(whole.coarse->seconds, part.coarse->seconds);
+  }
   if (part.checkpoint)
     whole.checkpoint ? add_checkpoint(*whole.checkpoint, *part.checkpoint) : void(whole.checkpoint = part.checkpoint);
 }
@@ -173,6 +188,7 @@ SolveReport merged_report(const JobGroups& groups, GroupReport&& mine, std::size
   merged.checkpoint.reset();
   merged.took_over.clear();
   if (merged.deflation) merged.deflation->projections = 0;
+  if (merged.coarse) merged.coarse->solves = merged.coarse->iterations = merged.coarse->operator_calls = 0;
   merged.devices.clear();
   merged.rhs.assign(n_rhs, {});
   for (const std::string& text : groups.tell(own.text())) {

@@ -32,6 +32,7 @@ std::vector<std::vector<std::size_t>> deal(const std::vector<std::vector<std::si
   std::size_t all = 0, before = 0;
   for (const auto& piece : pieces) all += piece.size();
   std::vector<std::vector<std::size_t>> dealt(takers);
+  if (pieces.empty()) return dealt;
   std::size_t taker = 0;
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     const std::size_t middle = 2 * before + pieces[k].size();  // of the piece, in half right-hand sides

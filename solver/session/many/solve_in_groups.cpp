@@ -1,8 +1,7 @@
 #include "solver/session/many/solve_in_groups.hpp"
 
 #include <algorithm>
-#include <exception>
-#include <optional>
+#include <numeric>
 
 #include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/gauge/gauge.hpp"
@@ -69,13 +68,85 @@ struct Ending {
   }
 };
 
+// Which right-hand sides each group solves: pieces dealt to these groups in order.
+using Parts = std::vector<std::vector<bool>>;
+Parts parts_of(const std::vector<Numbers>& pieces, const std::vector<std::size_t>& takers, std::size_t n_groups,
+               std::size_t n) {
+  Parts parts(n_groups, std::vector<bool>(n, false));
+  const std::vector<Numbers> dealt = deal(pieces, takers.size());
+  for (std::size_t k = 0; k < takers.size(); ++k)
+    for (const std::size_t piece : dealt[k])
+      for (const std::size_t rhs : pieces[piece]) parts[takers[k]][rhs] = true;
+  return parts;
+}
+
+// Whole pieces that their groups have not finished.
+std::vector<Numbers> unfinished(const std::vector<Numbers>& pieces, const Parts& parts,
+                                const std::vector<Ending>& endings, std::size_t n_masses) {
+  const std::size_t n = parts[0].size();
+  std::vector<Numbers> left;
+  for (std::size_t group = 0; group < parts.size(); ++group) {
+    const auto is_done = [&](std::size_t rhs) {
+      for (std::size_t mass = 0; mass < n_masses; ++mass)
+        if (!std::ranges::binary_search(endings[group].done, mass * n + rhs)) return false;
+      return true;
+    };
+    for (const Numbers& piece : pieces)
+      if (parts[group][piece[0]] && !std::ranges::all_of(piece, is_done)) left.push_back(piece);
+  }
+  std::ranges::sort(left);
+  return left;
+}
+
+// What `work`, which is collective over this group, came to. An Error of this rank alone goes on.
+Ending ending_of(const Communicator& farewell, const std::function<void()>& work) {
+  constexpr double patience_with_errors = 5;  // seconds, as of the program's last message
+  Ending ending{};
+  try {
+    work();
+  } catch (const LocalError&) {
+    throw;
+  } catch (const EndedWithCheckpoint& end) {
+    ending.kept = true;
+    ending.words = end.what();
+  } catch (const Error& error) {
+    if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.kind(), error.what());
+    ending.failed = true;
+    ending.of_files = error.kind() == ErrorKind::file;
+    ending.words = error.what();
+  }
+  return ending;
+}
+
+std::vector<Ending> tell(const JobGroups& groups, Ending& mine) {
+  groups.wait();
+  const Archive own;
+  own("ending", mine);
+  std::vector<Ending> endings;
+  for (const std::string& text : groups.tell(own.text()))
+    Archive("the end of a group", text)("ending", endings.emplace_back());
+  return endings;
+}
+
 // What the report of a group that has solved nothing lacks.
 void set_up_report(Session& session, const SolveRequest& request, SolveReport& report) {
-  Gauge& gauge = session.resident();
   if (!report.solver.empty()) return;
+  Gauge& gauge = session.resident();
   gauge.bench().prepare(1, request.system, MemorySpace::host);
   fill_setting(report, gauge, gauge.bench().precise());
   report.request = request;
+}
+
+void require_enough(const std::vector<Numbers>& pieces, const ManyPieces& asked, int groups) {
+  if (pieces.size() >= std::size_t(groups)) return;
+  const std::string most = pieces.size() == 1
+                               ? "no groups, as there is 1 piece of work"
+                               : "at most " + std::to_string(pieces.size()) + " groups, as there are so many pieces";
+  throw Error("split", most + reason(asked), groups);
+}
+
+std::string name_of(std::size_t group, std::size_t n_groups) {
+  return std::to_string(group + 1) + " of " + std::to_string(n_groups);
 }
 
 }  // namespace
@@ -84,88 +155,46 @@ SolveReport solve_in_groups(const JobGroups& groups, Session& session, const Sol
                             const ManyPieces& asked, std::set<std::size_t>& written,
                             const std::function<SolveReport(const SolveRequest&, PartOfJob&)>& solve) {
   const std::vector<Numbers> pieces = pieces_of(asked);
-  const auto n_groups = std::size_t(groups.count()), me = std::size_t(groups.number()), n = asked.sources.size();
-  const std::size_t n_masses = masses_of(request).size();
-  if (pieces.size() < n_groups)
-    throw Error(
-        "split",
-        (pieces.size() == 1 ? "no groups, as there is 1 piece of work"
-                            : "at most " + std::to_string(pieces.size()) + " groups, as there are so many pieces") +
-            reason(asked),
-        groups.count());
-  const Communicator farewell(groups.ranks().mine().handle());
-  constexpr double patience_with_errors = 5;  // seconds, as of the program's last message
+  require_enough(pieces, asked, groups.count());
+  const auto n_groups = std::size_t(groups.count()), me = std::size_t(groups.number());
+  const std::size_t n = asked.sources.size(), n_masses = masses_of(request).size();
+  const Communicator farewell(groups.ranks().mine().handle());  // ranks with an error meet here
 
-  std::vector<std::vector<bool>> parts(n_groups, std::vector<bool>(n, false));
-  const std::vector<Numbers> dealt = deal(pieces, n_groups);
-  for (std::size_t group = 0; group < n_groups; ++group)
-    for (const std::size_t piece : dealt[group])
-      for (const std::size_t rhs : pieces[piece]) parts[group][rhs] = true;
-
-  GroupReport mine;
-  std::vector<std::string> failures;
   SolveRequest own = request;
   if (own.checkpoint) own.checkpoint = checkpoint_of_group(*own.checkpoint, groups.number(), groups.count());
+  GroupReport mine;
+  std::vector<std::string> failures;
+  std::vector<std::size_t> takers(n_groups);
+  std::iota(takers.begin(), takers.end(), std::size_t(0));
+  Parts parts = parts_of(pieces, takers, n_groups, n);
   for (bool is_first = true;; is_first = false) {
-    PartOfJob part(parts[me], std::to_string(me + 1) + " of " + std::to_string(n_groups));
+    PartOfJob part(parts[me], name_of(me, n_groups));
     Ending ending{};
-    if (is_first || part.size(n) > 0) {
-      try {
-        mine.add(solve(own, part));
-      } catch (const LocalError&) {
-        throw;
-      } catch (const EndedWithCheckpoint& end) {
-        ending.kept = true;
-        ending.words = end.what();
-      } catch (const Error& error) {  // of all ranks of this group, or the others do not come
-        if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.kind(), error.what());
-        ending.failed = true;
-        ending.of_files = error.kind() == ErrorKind::file;
-        ending.words = error.what();
-      }
-    }
+    if (part.size(n) > 0) ending = ending_of(farewell, [&] { mine.add(solve(own, part)); });
     for (const auto& [number, rhs] : part.done()) {
       mine.numbers.push_back(number);
       mine.rhs.push_back(rhs);
       ending.done.push_back(number);
     }
     ending.written.assign(written.begin(), written.end());
-    groups.wait();
-    const Archive own_ending;
-    own_ending("ending", ending);
-    std::vector<Ending> endings;
-    for (const std::string& text : groups.tell(own_ending.text()))
-      Archive("the end of a group", text)("ending", endings.emplace_back());
+    const std::vector<Ending> endings = tell(groups, ending);
 
-    for (const Ending& one : endings)
-      if (one.kept) throw EndedWithCheckpoint(one.words);
-    for (const Ending& one : endings) written.insert(one.written.begin(), one.written.end());
-    // Whole pieces that a group has not finished go to groups that did not fail.
-    std::vector<Numbers> left;
-    std::vector<std::size_t> takers;
+    takers.clear();
+    const Ending* failed = nullptr;
     for (std::size_t group = 0; group < n_groups; ++group) {
-      if (!endings[group].failed) takers.push_back(group);
-      const auto is_done = [&](std::size_t rhs) {
-        for (std::size_t mass = 0; mass < n_masses; ++mass)
-          if (std::ranges::count(endings[group].done, mass * n + rhs) == 0) return false;
-        return true;
-      };
-      for (const Numbers& piece : pieces)
-        if (parts[group][piece[0]] && !std::ranges::all_of(piece, is_done)) left.push_back(piece);
+      const Ending& one = endings[group];
+      if (one.kept) throw EndedWithCheckpoint(one.words);
+      written.insert(one.written.begin(), one.written.end());
+      if (!one.failed) {
+        takers.push_back(group);
+        continue;
+      }
+      if (!failed || one.of_files) failed = &one;
+      failures.push_back("group " + name_of(group, n_groups) + ": " + one.words);
     }
-    const auto failed = std::ranges::find(endings, true, &Ending::failed);
-    if (left.empty() && failed == endings.end()) break;
-    const bool of_files = std::ranges::any_of(endings, &Ending::of_files);
-    if (takers.empty() || of_files || !is_first) throw Error(failed->words);
-    for (std::size_t group = 0; group < n_groups; ++group)
-      if (endings[group].failed)
-        failures.push_back("group " + std::to_string(group + 1) + " of " + std::to_string(n_groups) + ": " +
-                           endings[group].words);
-    const std::vector<Numbers> again = deal(left, takers.size());
-    for (std::vector<bool>& of_group : parts) of_group.assign(n, false);
-    for (std::size_t k = 0; k < takers.size(); ++k)
-      for (const std::size_t piece : again[k])
-        for (const std::size_t rhs : left[piece]) parts[takers[k]][rhs] = true;
+    if (!failed) break;
+    if (takers.empty() || failed->of_files || !is_first) throw Error(failed->words);
+    parts = parts_of(unfinished(pieces, parts, endings, n_masses), takers, n_groups, n);
     own.checkpoint.reset();  // that of the first part is complete, or of a group that failed
   }
   groups.ranks().all().agree([&] { set_up_report(session, request, mine.whole); });
