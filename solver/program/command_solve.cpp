@@ -238,6 +238,7 @@ SolveReport solve_streamed(Session& session, const JobGroups* groups, const Solv
                  std::max<std::size_t>(request.masses.size(), 1) * sources.size(),
                  request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove,
                  groups ? &groups->ranks() : nullptr);
+  if (file && groups && !request.resume) file->empty();
   ProgressDisplay display(messages, tolerance_in_force(request, options.precision), session.lattice().global_volume());
   SolveReport report = solve_many(
       session, request, many, sources, file ? &*file : nullptr,
@@ -312,6 +313,10 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
              const Communicator& ranks) {
   const auto& [options, request, source, many] = command.options;
   if (request.checkpoint) require_same_groups(ranks, *request.checkpoint, command.split);
+  for (int group = 0; command.split > 1 && request.checkpoint && !request.resume && group < command.split; ++group)
+    if (const std::string path = checkpoint_of_group(*request.checkpoint, group, command.split);
+        file_exists(ranks, path))  // before the unfinished file is emptied
+      throw FileError(path + " exists already; `resume` goes on from it");
   // Where sources take turns, the batch is what memory allows.
   const ExpectedSolve foreseen = command.is_streamed()
                                      ? ExpectedSolve{1,

@@ -127,9 +127,23 @@ def test_each_group_goes_on_from_its_own_checkpoint(jobs, expect_error, request_
         refused = jobs.staghorn("solve", "--gauge", jobs.gauge, *options, *state, "--resume", "--split", groups, "--output",
                                 jobs.folder / "other.h5", ranks=ranks)
         expect_error(refused, 1, "state.h5.", "of2", "of 2 groups")
+    unfinished = jobs.folder / "split.h5.unfinished"
+    unfinished.write_bytes(b"of an earlier job")
+    again = jobs.staghorn("solve", "--gauge", jobs.gauge, *options, *state, "--split", 2, "--output", jobs.folder / "split.h5",
+                          ranks=2)
+    expect_error(again, 1, "state.h5.1of2 exists already", "--resume")
+    assert unfinished.read_bytes() == b"of an earlier job"
     jobs.run("split", *options, *state, "--resume", "--split", 2, ranks=2)
     jobs.assert_same("split", "whole")
     assert jobs.report("split")["checkpoint"]["resumed_from"].endswith("state.h5.1of2")
+
+
+def test_what_an_earlier_job_left_is_not_in_the_file(jobs):
+    (jobs.folder / "split.h5.unfinished").write_bytes(bytes(10_000_000))
+    jobs.run("whole", *REQUESTS["list"])
+    jobs.run("split", *REQUESTS["list"], "--checkpoint", jobs.folder / "state.h5", "--split", 2, ranks=2)
+    jobs.assert_same("split", "whole")
+    assert not list(jobs.folder.glob("state.h5*"))
 
 
 REFUSED = {

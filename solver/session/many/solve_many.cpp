@@ -204,9 +204,11 @@ GrowingSolutions::GrowingSolutions(const Communicator& communicator, const Latti
       writer_(communicator, output_->temporary_path(), lattice, std::int64_t(n_solutions), "solution", Precision::fp64,
               &job_) {}
 
-// What an earlier job left may be longer than the file that comes. Another group may have solutions in it.
 void GrowingSolutions::begin_anew() {
-  if (in_groups_) return;
+  if (!in_groups_) empty();
+}
+
+void GrowingSolutions::empty() {
   job_.agree([&] {
     if (job_.is_root()) std::filesystem::resize_file(output_->temporary_path(), 0);
   });

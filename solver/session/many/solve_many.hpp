@@ -54,7 +54,8 @@ class GrowingSolutions final : public SolutionSink {
                    std::size_t n_solutions, WhenUnfinished unfinished, const RankGroups* groups = nullptr);
   void take(std::size_t number, const VectorField& x) override { writer_.write(std::int64_t(number), x); }
   bool can_go_on() const override { return keeps_; }
-  void begin_anew() override;
+  void begin_anew() override;  // of groups none may: others may have solutions in the file
+  void empty();                // what an earlier job left may be longer than the file that comes. Of the job
   void read_back(std::size_t number, VectorField& x) override { writer_.read_back(std::int64_t(number), x); }
   void accept(std::size_t number, const VectorField& x) override { writer_.accept(std::int64_t(number), x); }
   void flush() override;
