@@ -39,12 +39,10 @@ double limit_from_environment(const char* name) {
   return bytes;
 }
 
-// How many ranks of this host there are, and how many of them use the GPU that this one uses.
-struct Sharers {
-  int host = 0, device = 0;
-};
+}  // namespace
 
-Sharers count_sharers(const Communicator& communicator, int cuda_device) {
+HostSharers count_sharers(const Communicator& communicator, int cuda_device) {
+  if (const HostSharers* of_job = communicator.sharers()) return *of_job;
   constexpr std::size_t length = 32;  // of a PCI bus id
   std::array<char, length> mine{};
   communicator.agree([&] {
@@ -52,36 +50,35 @@ Sharers count_sharers(const Communicator& communicator, int cuda_device) {
     const std::string id = cuda::device_identity(cuda_device);
     std::memcpy(mine.data(), id.data(), std::min(id.size(), length - 1));
   });
-  if (communicator.is_alone()) return {1, 1};
+  if (communicator.is_alone()) return {};
   MPI_Comm host = MPI_COMM_NULL;
   communicator.enter();
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");
-  Sharers sharers;
-  check_mpi(MPI_Comm_size(host, &sharers.host), "MPI_Comm_size");
-  std::vector<std::array<char, length>> all(std::size_t(sharers.host));
+  HostSharers sharers;
+  check_mpi(MPI_Comm_rank(host, &sharers.rank), "MPI_Comm_rank");
+  check_mpi(MPI_Comm_size(host, &sharers.on_host), "MPI_Comm_size");
+  std::vector<std::array<char, length>> all(std::size_t(sharers.on_host));
   communicator.enter();
   check_mpi(MPI_Allgather(mine.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, host), "MPI_Allgather");
   check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
-  sharers.device = int(std::count(all.begin(), all.end(), mine));
+  sharers.on_device = int(std::count(all.begin(), all.end(), mine));
   return sharers;
 }
 
-}  // namespace
-
 AvailableMemory available_memory(const Communicator& communicator, int cuda_device, GpuMemory counted) {
-  const Sharers sharers = count_sharers(communicator, cuda_device);
+  const HostSharers sharers = count_sharers(communicator, cuda_device);
   AvailableMemory memory;
   communicator.agree([&] {
-    memory.host = host_bytes() / sharers.host;
-    memory.host_limit = limit_from_environment("STAGHORN_HOST_MEMORY") / sharers.host;
-    memory.device_limit = limit_from_environment("STAGHORN_GPU_MEMORY") / sharers.device;
+    memory.host = host_bytes() / sharers.on_host;
+    memory.host_limit = limit_from_environment("STAGHORN_HOST_MEMORY") / sharers.on_host;
+    memory.device_limit = limit_from_environment("STAGHORN_GPU_MEMORY") / sharers.on_device;
     if (cuda_device < 0) return;
     if (counted == GpuMemory::all) {
-      memory.device = double(cuda::all_bytes(cuda_device)) / sharers.device;
+      memory.device = double(cuda::all_bytes(cuda_device)) / sharers.on_device;
     } else {
       cuda::select_device(cuda_device);
-      memory.device = double(cuda::free_bytes()) / sharers.device;
+      memory.device = double(cuda::free_bytes()) / sharers.on_device;
     }
   });
   return memory;

@@ -12,6 +12,10 @@ struct AvailableMemory {  // bytes for one rank: its share, if several ranks use
   double device_limit = 0;
 };
 
+// Of a group with sharers of its own, those. Ranks are counted on this host and on the GPU `cuda_device` of this rank.
+// Collective.
+HostSharers count_sharers(const Communicator& communicator, int cuda_device);
+
 // What counts as there on a GPU: what is free, or all of it, which is known before the GPU is made ready.
 enum class GpuMemory { free, all };
 

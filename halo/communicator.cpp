@@ -134,7 +134,8 @@ Communicator::~Communicator() {
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : alarm_(std::move(other.alarm_)),
+    : sharers_(std::move(other.sharers_)),
+      alarm_(std::move(other.alarm_)),
       alike_(std::move(other.alike_)),
       epoch_(other.epoch_),
       handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
@@ -156,6 +157,7 @@ Communicator Communicator::split(int color, int key) const {
   check_mpi(MPI_Comm_split(handle_, color, key, &part), "MPI_Comm_split");
   enter();
   made.duplicate(part);
+  made.sharers_ = sharers_;
   made.alarm_ = alarm_;
   if (alarm_) made.epoch_ = alarm_->epoch();
   return made;
@@ -201,6 +203,7 @@ std::vector<int> Communicator::hosts() const {
 }
 
 int Communicator::rank_on_host() const {
+  if (sharers_) return sharers_->rank;
   if (is_alone()) return 0;
   MPI_Comm host = MPI_COMM_NULL;
   enter();
@@ -292,19 +295,23 @@ bool Communicator::any(bool value) const {
   return flag != 0;
 }
 
-void Communicator::broadcast(void* data, std::size_t bytes) const {
+void Communicator::broadcast(void* data, std::size_t bytes, int root) const {
   if (is_alone()) return;
+  constexpr std::size_t most = std::size_t(1) << 30;  // MPI counts in int
   const CollectiveActivity activity("broadcast", rank_);
-  enter();
-  check_mpi(MPI_Bcast(data, int(bytes), MPI_BYTE, 0, handle_), "MPI_Bcast");
+  for (std::size_t sent = 0; sent < bytes || sent == 0; sent += most) {
+    enter();
+    check_mpi(MPI_Bcast(static_cast<char*>(data) + sent, int(std::min(most, bytes - sent)), MPI_BYTE, root, handle_),
+              "MPI_Bcast");
+  }
 }
 
-std::string Communicator::broadcast(const std::string& text) const {
+std::string Communicator::broadcast(const std::string& text, int root) const {
   std::uint64_t length = text.size();
-  broadcast(&length, sizeof length);
+  broadcast(&length, sizeof length, root);
   std::string result = text;
   result.resize(length);
-  broadcast(result.data(), length);
+  broadcast(result.data(), length, root);
   return result;
 }
 

@@ -42,6 +42,13 @@ class MpiSession {
   bool owner_;
 };
 
+// What the ranks of a host share, where a job works in groups side by side (rank_groups.hpp): counted in the whole job.
+struct HostSharers {
+  int rank = 0;       // the number of this rank among those of its host
+  int on_host = 1;    // ranks of this host
+  int on_device = 1;  // of these, the ranks that use the GPU of this rank; on a CPU, the ranks on CPUs
+};
+
 class Communicator {
  public:
   Communicator() = default;  // this process alone
@@ -70,7 +77,11 @@ class Communicator {
   // The host of each rank. Hosts are numbered from 0 in the order of their first ranks. STAGHORN_RANKS_PER_HOST=n
   // pretends that each n consecutive ranks share a host.
   std::vector<int> hosts() const;
-  int rank_on_host() const;  // this rank's number among the ranks of the group on its host
+  // This rank's number among the ranks of the group on its host, or of the job where its sharers are known.
+  int rank_on_host() const;
+  // Known of a group that works beside others, and of groups that are split from it; nullptr: of all others. Local.
+  const HostSharers* sharers() const { return sharers_.get(); }
+  void set_sharers(const HostSharers& sharers) { sharers_ = std::make_shared<const HostSharers>(sharers); }
   // Goes on over another communicator of MPI, in place. The one before is given up, with what may be on its way there.
   // After a failure that `alarm` has settled.
   void renew();
@@ -92,9 +103,9 @@ class Communicator {
   // The element-wise maximum over ranks of numbers that are no NaN, on every rank, in place.
   void max(std::span<double> values) const;
   bool any(bool value) const;
-  // Rank 0's value on every rank.
-  void broadcast(void* data, std::size_t bytes) const;
-  std::string broadcast(const std::string& text) const;
+  // The value of rank `root` on every rank.
+  void broadcast(void* data, std::size_t bytes, int root = 0) const;
+  std::string broadcast(const std::string& text, int root = 0) const;
 
   // True once every rank has called this. False if some rank has not called it after `seconds`. After that this group
   // cannot be used any more.
@@ -114,6 +125,7 @@ class Communicator {
   template <class T, class Op>
   void combine(std::span<T> values, MPI_Datatype type, MPI_Op op, const Op& same) const;
 
+  std::shared_ptr<const HostSharers> sharers_;
   std::shared_ptr<Alarm> alarm_;
   mutable std::unique_ptr<Communicator> alike_;
   int epoch_ = 0;  // of the alarm, when `handle_` was new

@@ -5,6 +5,9 @@
 //   STAGHORN_FAIL_MPI=RANK:COUNT                the COUNT-th checked call of MPI fails on that rank
 //   ...=RANK:COUNT in ACTIVITY                  only calls within that activity (watch/activity.hpp) are counted
 //
+//   STAGHORN_FAIL_GROUP=GROUP:COUNT             the COUNT-th solution of that group of ranks, from 1, is an Error
+//   (split)
+//
 // RANK is the rank in MPI_COMM_WORLD, 0 without MPI; of a context of the library the one in its grid. The call itself
 // is made.
 #pragma once

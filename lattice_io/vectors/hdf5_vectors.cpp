@@ -120,8 +120,10 @@ ChecksumResults read_each_vector(const Communicator& communicator, const VectorH
 }
 
 VectorWriter::VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
-                           std::int64_t n_vectors, const std::string& name, Precision precision)
+                           std::int64_t n_vectors, const std::string& name, Precision precision,
+                           const Communicator* job)
     : communicator_(communicator),
+      job_(job ? *job : communicator),
       lattice_(lattice),
       path_(path),
       name_(name),
@@ -167,14 +169,14 @@ void VectorWriter::flush() {
 }
 
 void VectorWriter::finish(std::map<std::string, std::string> attributes) {
-  communicator_.agree([&] { file_->flush_and_close(); });
+  job_.agree([&] { file_->flush_and_close(); });
   const Extents& e = lattice_.global();
   NewHdf5Dataset dataset{name_, {n_vectors_, e[3], e[2], e[1], e[0], 3}, precision_, std::move(attributes), {}};
   dataset.texts.try_emplace("creator", creator());
   dataset.texts.try_emplace("date", creation_date());
-  for (const auto& [key, value] : checksum_->combine(communicator_)) dataset.texts[key] = value;
-  communicator_.agree([&] {
-    if (communicator_.is_root()) write_hdf5_metadata(path_, dataset);
+  for (const auto& [key, value] : checksum_->combine(job_)) dataset.texts[key] = value;
+  job_.agree([&] {
+    if (job_.is_root()) write_hdf5_metadata(path_, dataset);
   });
 }
 

@@ -20,9 +20,11 @@ struct NewVectorFile {
 // The vectors of a new file, in any order and at any time.
 class VectorWriter {
  public:
-  // For the file `path`, which exists: what stands in it may be read back. Both references must outlive the writer.
+  // For the file `path`, which exists: what stands in it may be read back. `job`: the ranks of several groups, each of
+  // which writes vectors of its own by a writer of its own; they finish the file together. All references must outlive
+  // the writer.
   VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
-               std::int64_t n_vectors, const std::string& name, Precision precision);
+               std::int64_t n_vectors, const std::string& name, Precision precision, const Communicator* job = nullptr);
 
   // Each vector is written once, or, where an earlier writer has written it, read back and accepted. What is read back
   // may be anything; where the file ends before, that throws Error.
@@ -31,13 +33,14 @@ class VectorWriter {
   void accept(std::int64_t k, const VectorField& vector);
 
   void flush();  // puts what was written on the disk
-  // Once every vector is there: flushes, and writes the rest of the file.
+  // Once every vector is there: flushes, and writes the rest of the file. Collective over the job.
   void finish(std::map<std::string, std::string> attributes);
 
  private:
   void move(std::int64_t k, const VectorField& vector, bool stores);
 
   const Communicator& communicator_;
+  const Communicator& job_;
   const Lattice& lattice_;
   std::string path_, name_;
   std::int64_t n_vectors_{};

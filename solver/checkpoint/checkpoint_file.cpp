@@ -74,6 +74,35 @@ void SharedFields::pack(std::size_t k, const VectorField& field) const {
 
 std::string previous_checkpoint(const std::string& path) { return written_file(path).string() + ".1"; }
 
+std::string checkpoint_of_group(const std::string& path, int number, int count) {
+  if (count == 1) return path;
+  return path + "." + std::to_string(number + 1) + "of" + std::to_string(count);
+}
+
+void require_same_groups(const Communicator& communicator, const std::string& path, int count) {
+  namespace fs = std::filesystem;
+  communicator.agree([&] {
+    if (!communicator.is_root()) return;
+    const fs::path whole(path), folder = whole.has_parent_path() ? whole.parent_path() : fs::path(".");
+    const std::string stem = whole.filename().string();
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+      const std::string name = entry.path().filename().string();
+      int number = 0, of = 1, length = 0;
+      if (name != stem) {
+        if (!name.starts_with(stem + ".")) continue;
+        const std::string rest = name.substr(stem.size() + 1);
+        if (std::sscanf(rest.c_str(), "%dof%d%n", &number, &of, &length) != 2 || std::size_t(length) != rest.size())
+          continue;
+      }
+      if (of == count) continue;
+      const auto groups = [](int n) { return n == 1 ? std::string("no groups") : std::to_string(n) + " groups"; };
+      throw FileError("checkpoint " + (folder / name).string(), "that of a job in " + groups(count) + " (`split`)",
+                      "one of " + groups(of));
+    }
+  });
+}
+
 void remove_checkpoints(const Communicator& communicator, const std::string& path) {
   if (communicator.is_root())
     for (const std::string& name : {written_file(path).string(), previous_checkpoint(path)}) ::unlink(name.c_str());

@@ -58,6 +58,10 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
                               const std::function<const VectorField&(std::int64_t)>& vector, bool keep_previous = true);
 
 std::string previous_checkpoint(const std::string& path);  // "PATH.1", beside the file that a link leads to
+// "PATH.1of2": that of group `number`, from 0, of a job in `count` groups. Local.
+std::string checkpoint_of_group(const std::string& path, int number, int count);
+// Throws Error where there is a checkpoint of this name by a job in another number of groups; 1: in none. Collective.
+void require_same_groups(const Communicator& communicator, const std::string& path, int count);
 // Removes both, of a job whose results are certified and written. What cannot be removed stays. Collective.
 void remove_checkpoints(const Communicator& communicator, const std::string& path);
 

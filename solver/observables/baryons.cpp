@@ -72,6 +72,19 @@ class Baryons final : public Measurement {
     for (auto& kept : kept_) kept.reset();
   }
 
+  void visit_parts(const VisitNumbers& part) override {
+    const auto n_slices = std::size_t(source_.links.action.lattice().global()[3]);
+    for (std::vector<Values>* const list : {&nucleons_, &deltas_}) {
+      std::vector<double> numbers;
+      for (const Values& values : *list)
+        for (const std::array<double, 2>& value : values) numbers.insert(numbers.end(), value.begin(), value.end());
+      part(numbers);
+      list->assign(numbers.size() / (2 * n_slices), Values(n_slices));
+      for (std::size_t i = 0; i < numbers.size(); ++i)
+        (*list)[i / (2 * n_slices)][i / 2 % n_slices][i % 2] = numbers[i];
+    }
+  }
+
   void put_into(Observable& observable, std::size_t mass) const override {
     const std::size_t n = source_.n_masses();
     for (const Baryon baryon : source_.request.baryons) {

@@ -16,17 +16,22 @@ class ChiralCondensate final : public Measurement {
   void take(const Solution& solution) override {
     const VectorField& noise = solution.make_source();
     const std::size_t mass = solution.mass, k = solution.k;
-    double& trace = traces_[mass * source_.n_vectors + k];
-    trace = dot(source_.communicator, noise, solution.field).re / double(noise.lattice().global_volume());
-    const auto& low_modes = source_.low_modes.trace;
-    if (!low_modes) return;
-    if (seen_[k].empty()) seen_[k] = seen(*low_modes, noise);
-    trace += low_modes->correction(masses_of(source_.request)[mass], seen_[k]);
+    double trace = dot(source_.communicator, noise, solution.field).re / double(noise.lattice().global_volume());
+    if (const auto& low_modes = source_.low_modes.trace) {
+      if (seen_[k].empty()) seen_[k] = seen(*low_modes, noise);
+      trace += low_modes->correction(masses_of(source_.request)[mass], seen_[k]);
+    }
+    traces_[mass * source_.n_vectors + k] = {trace};
+  }
+
+  void visit_parts(const VisitNumbers& part) override {
+    for (std::vector<double>& trace : traces_) part(trace);
   }
 
   void put_into(Observable& observable, std::size_t mass) const override {
     const auto of_mass = std::span(traces_).subspan(mass * source_.n_vectors, source_.n_vectors);
-    observable.values.assign(of_mass.begin(), of_mass.end());
+    for (const std::vector<double>& trace : of_mass)
+      observable.values.insert(observable.values.end(), trace.begin(), trace.end());
     const auto& low_modes = source_.low_modes.trace;
     if (!low_modes) return;
     const double m = masses_of(source_.request)[mass];
@@ -42,8 +47,8 @@ class ChiralCondensate final : public Measurement {
   }
 
   MeasuredSource source_;
-  std::vector<double> traces_;             // [mass][noise vector]
-  std::vector<std::vector<double>> seen_;  // of each noise vector
+  std::vector<std::vector<double>> traces_;  // [mass][noise vector]: one number
+  std::vector<std::vector<double>> seen_;    // of each noise vector
 };
 
 }  // namespace

@@ -38,6 +38,14 @@ const std::shared_ptr<const VectorField>& Solution::kept(MemorySpace space) cons
   return kept_ = std::make_shared<const VectorField>(std::move(copy));
 }
 
+void Measurements::complete(const VisitNumbers& part) {
+  for (const auto& measurement : measured_) {
+    if (!measurement) continue;
+    measurement->visit_parts(part);
+    measurement->complete();
+  }
+}
+
 std::vector<Observable> Measurements::results() const {
   const auto table = observable_table();
   std::vector<Observable> results;

@@ -19,6 +19,9 @@ class Measurements {
   // order, each once. `make_source` makes the vector where it is wanted. Collective.
   void take(std::size_t source, std::size_t mass, std::size_t k, const VectorField& solution,
             const std::function<const VectorField&()>& make_source);
+  // Where groups of a job have taken solutions of their own: shows `part` what each has, and fills in the rest.
+  // Collective as `part` is.
+  void complete(const VisitNumbers& part);
   // Mass by mass, source by source, one of each kind; those without values are not given by their source. Local.
   std::vector<Observable> results() const;
 

@@ -52,6 +52,15 @@ class Mesons final : public Measurement {
     contract_if_complete(solution.k);
   }
 
+  void visit_parts(const VisitNumbers& part) override {
+    const std::size_t n = partners_.size() * source_.n_masses() * terms_.size() * terms_.momenta.size();
+    for (std::vector<KindSums>& sums : sums_) {
+      sums.resize(n);
+      for (KindSums& of_one : sums)
+        for (std::vector<double>& numbers : of_one) part(numbers);
+    }
+  }
+
   void put_into(Observable& observable, std::size_t mass) const override {
     observable.measured_on_gpu = source_.links.mesons->chosen() == MemorySpace::cuda;
     for (std::size_t j = 0; j < partners_.size(); ++j)

@@ -59,6 +59,8 @@ class Solution {
   mutable std::shared_ptr<const VectorField> kept_;
 };
 
+using VisitNumbers = std::function<void(std::vector<double>& numbers)>;
+
 // One observable of one source, at all masses.
 class Measurement {
  public:
@@ -67,6 +69,11 @@ class Measurement {
   virtual void take(const Solution& solution) = 0;
   // One of another source, of which few observables want to know. Collective.
   virtual void take_of_another(const Solution&) {}
+  // Shows each list of numbers that solutions have given so far: empty where these went to another group of the job,
+  // and filled there by `part`. The same lists, in the same order, in all groups. Collective as `part` is.
+  virtual void visit_parts(const VisitNumbers& part) = 0;
+  // All lists are filled: what was not computed before for want of some. Collective.
+  virtual void complete() {}
   // Sets values and low part, once all solutions of this mass are there. Local.
   virtual void put_into(Observable& observable, std::size_t mass) const = 0;
 };

@@ -36,20 +36,18 @@ class PionCorrelator final : public Measurement {
 
   // |x|^2 of each site is kept until all colours of a mass are there.
   void take(const Solution& solution) override {
-    const std::size_t mass = solution.mass;
-    norms2_[mass * source_.n_vectors + solution.k] = site_norms2(solution.field);
-    const std::span<std::vector<double>> colors =
-        std::span(norms2_).subspan(mass * source_.n_vectors, source_.n_vectors);
-    for (const std::vector<double>& color : colors)
-      if (color.empty()) return;
-    std::vector<double> sum = std::move(colors[0]);  // colours in order
-    for (std::size_t color = 1; color < colors.size(); ++color)
-      for (std::size_t site = 0; site < sum.size(); ++site) sum[site] += colors[color][site];
-    for (std::vector<double>& color : colors) color = {};
-    std::vector<double>& correlator = correlators_[mass];
-    correlator = time_slice_sums(source_.communicator, solution.field.lattice(), sum);
-    if (const auto& low_modes = source_.low_modes.correlator; low_modes && source_.source.has_low_part())
-      correlator = low_modes->improve(std::move(correlator), mass, source_.source.spec);
+    norms2_[solution.mass * source_.n_vectors + solution.k] = site_norms2(solution.field);
+    sum_colors(solution.mass);
+  }
+
+  void visit_parts(const VisitNumbers& part) override {
+    for (std::vector<double>& color : norms2_) part(color);
+    for (std::vector<double>& correlator : correlators_) part(correlator);
+  }
+
+  void complete() override {
+    for (std::size_t mass = 0; mass < correlators_.size(); ++mass)
+      if (correlators_[mass].empty()) sum_colors(mass);
   }
 
   void put_into(Observable& observable, std::size_t mass) const override {
@@ -59,6 +57,22 @@ class PionCorrelator final : public Measurement {
   }
 
  private:
+  // The correlator of a mass, if all its colours are there.
+  void sum_colors(std::size_t mass) {
+    const std::span<std::vector<double>> colors =
+        std::span(norms2_).subspan(mass * source_.n_vectors, source_.n_vectors);
+    for (const std::vector<double>& color : colors)
+      if (color.empty()) return;
+    std::vector<double> sum = std::move(colors[0]);  // colours in order
+    for (std::size_t color = 1; color < colors.size(); ++color)
+      for (std::size_t site = 0; site < sum.size(); ++site) sum[site] += colors[color][site];
+    for (std::vector<double>& color : colors) color = {};
+    std::vector<double>& correlator = correlators_[mass];
+    correlator = time_slice_sums(source_.communicator, source_.links.action.lattice(), sum);
+    if (const auto& low_modes = source_.low_modes.correlator; low_modes && source_.source.has_low_part())
+      correlator = low_modes->improve(std::move(correlator), mass, source_.source.spec);
+  }
+
   MeasuredSource source_;
   std::vector<std::vector<double>> norms2_;       // [mass][colour][site]
   std::vector<std::vector<double>> correlators_;  // [mass][t]

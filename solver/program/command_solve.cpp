@@ -25,6 +25,7 @@
 #include "solver/search/search_keeper.hpp"
 #include "solver/session/campaign/campaign.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
+#include "solver/session/groups/group_session.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
 #include "solver/session/source_operators.hpp"
@@ -61,6 +62,10 @@ CommandSyntax solve_syntax() {
   add_options(solver, OptionGroup::solver);
   add_options(on_lattice, OptionGroup::lattice_operator);
   add_options(machine, OptionGroup::machine);
+  add_options(machine, {{"split", "N",
+                         "N groups of ranks side by side, each with a copy of the links: they share the sources, or "
+                         "several configurations; same bits, one output",
+                         "1"}});
   add_options(syntax.experiments, OptionGroup::experiments);
   add_options(
       files,
@@ -92,7 +97,19 @@ struct SolveCommand {
   bool report_to_output = false;  // --report -
   bool force = false, quiet = false, stop_at_failure = false, keep_checkpoint = false;
   bool is_campaign = false;  // several configurations, or what only a campaign writes
+  int split = 1;             // groups of ranks
+  bool is_streamed() const { return options.many.asked() || split > 1; }  // solutions come one by one
 };
+
+// What groups of ranks cannot share.
+void require_splittable(const OptionValues& values) {
+  for (const char* option : {"guess", "rational"})
+    if (values.count(option))
+      throw UsageError(std::string("--split"), std::string("none with --") + option + ", whose solves are one piece",
+                       values.text("split"));
+  if (values.optional_text("shares").value_or("").starts_with("auto"))
+    throw UsageError("--split", "none with --shares auto, which may leave ranks out", values.text("split"));
+}
 
 SolveCommand read_solve_command(const Communicator& communicator, const OptionValues& values) {
   SolveCommand command;
@@ -116,6 +133,12 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   const ManySources& many = command.options.many;
   if (many.list && !values.is_default("source"))
     throw UsageError("--sources, which names all of them", "no --source beside it", "both");
+  command.split = values.number<int>("split");
+  if (command.split < 1 || communicator.size() % command.split != 0)
+    throw UsageError(
+        "--split",
+        "a number of groups that divides the ranks, of which there are " + std::to_string(communicator.size()),
+        command.split);
   command.output = values.optional_text("output");
   command.results = values.optional_text("results");
   command.stop_at_failure = values.is_on("stop-at-failure");
@@ -125,12 +148,19 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   const auto is_pattern = [](const char* option, const std::optional<std::string>& name) {
     return name && !parse_value(option, [&] { return pattern_fields(*name); }).empty();
   };
+  const auto names_gauge = [](const std::optional<std::string>& name) {
+    const std::vector<std::string> fields = name ? pattern_fields(*name) : std::vector<std::string>{};
+    return std::ranges::any_of(fields, [](const std::string& field) { return field == "gauge" || field == "n"; });
+  };
   command.report = values.optional_text("report");
   command.is_campaign = command.results || is_pattern("output", command.output) ||
                         is_pattern("report", command.report) ||
                         is_pattern("checkpoint", command.options.request.checkpoint) ||
                         is_pattern("eigenvectors", command.options.session.eigenvectors) ||
                         is_pattern("sources", many.list) || names_several_gauges(communicator, command.gauge);
+  if (command.is_campaign && command.split > 1 && !names_gauge(command.report))
+    throw UsageError("--split", "with several --gauge, a --report for each, by {gauge} or {n}, as groups share them so",
+                     command.report ? "--report " + *command.report : std::string("none"));
   if (command.is_campaign && command.guess)
     throw UsageError("--guess belongs to a single configuration: several start from zero");
   if (command.stop_at_failure && !command.is_campaign) throw UsageError("--stop-at-failure belongs to several --gauge");
@@ -138,6 +168,7 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--noise-vectors", "a number from 1 to " + std::to_string(max_rhs) + ", or more with --batch", n);
   if (many.asked() && command.guess)
     throw UsageError("--guess belongs to a single batch: --sources and --batch start from zero");
+  if (command.split > 1) require_splittable(values);
   command.report_to_output = command.report == "-";
   if (command.report_to_output) command.report.reset();
   if (const auto format = values.optional_text("output-format")) {
@@ -146,9 +177,10 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   } else if (command.output) {
     command.output_format = parse_value("output", [&] { return vector_output_by_name(*command.output); });
   }
-  if ((many.asked() || command.is_campaign) && command.output && command.output_format != VectorFormat::hdf5)
+  if ((command.is_streamed() || command.is_campaign) && command.output && command.output_format != VectorFormat::hdf5)
     throw UsageError("--output",
-                     "an HDF5 file, which takes solutions one by one, with --sources, --batch or several --gauge",
+                     "an HDF5 file, which takes solutions one by one, with --sources, --batch, --split or several "
+                     "--gauge",
                      to_string(command.output_format));
   if (command.output_format == VectorFormat::fnal && !values.count("mass"))
     throw UsageError("--output", "--mass for a propagator of FNAL, which is one of three colours",
@@ -175,9 +207,8 @@ std::vector<VectorField> read_guess(const Session& session, const SolveCommand& 
 
 // `write` writes the solution. Solution and report get their names together. The report is written even where the
 // solution could not be: it holds the history and the observables.
-void write_results(const Session& session, const SolveCommand& command,
+void write_results(const Communicator& all, const SolveCommand& command,
                    const std::function<void(const Replacing& how)>& write, SolveReport& report, std::ostream& out) {
-  const Communicator& all = session.communicator();
   const Stopwatch writing;
   write_with_report(
       all, command.output, write, command.report,
@@ -190,8 +221,9 @@ void write_results(const Session& session, const SolveCommand& command,
       command.force);
 }
 
-// Many sources, whose solutions are written when they are certified.
-SolveReport solve_streamed(Session& session, const SolveCommand& command, std::ostream& messages, std::ostream& out) {
+// Sources whose solutions are written when they are certified: many of them, or shared by groups of ranks.
+SolveReport solve_streamed(Session& session, const JobGroups* groups, const SolveCommand& command,
+                           std::ostream& messages, std::ostream& out) {
   const auto& [options, request, source, many] = command.options;
   const Communicator& all = session.communicator();
   const SourceList sources(all, session.lattice(),
@@ -204,14 +236,18 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
   if (command.output)
     file.emplace(all, session.lattice(), *command.output, command.force,
                  std::max<std::size_t>(request.masses.size(), 1) * sources.size(),
-                 request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove);
+                 request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove,
+                 groups ? &groups->ranks() : nullptr);
+  if (file && groups && !request.resume) file->empty();
   ProgressDisplay display(messages, tolerance_in_force(request, options.precision), session.lattice().global_volume());
-  SolveReport report = solve_many(session, request, many, sources, file ? &*file : nullptr,
-                                  [&](const CgProgress& progress) { display.update(progress); });
+  SolveReport report = solve_many(
+      session, request, many, sources, file ? &*file : nullptr,
+      [&](const CgProgress& progress) { display.update(progress); }, groups);
   display.finish();
   report.explanation = in_words_of_the_program(report.explanation);
   write_results(
-      session, command, [&](const Replacing& how) { file->finish(report, *how.with); }, report, out);
+      groups ? groups->ranks().all() : all, command, [&](const Replacing& how) { file->finish(report, *how.with); },
+      report, out);
   return report;
 }
 
@@ -242,7 +278,7 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
     write_vectors(session.communicator(), *command.output, "solution", solved, usual_precision(command.output_format),
                   solution_attributes(report), how, command.output_format, /*may_be_zero=*/true);
   };
-  write_results(session, command, write, report, out);
+  write_results(session.communicator(), command, write, report, out);
   return report;
 }
 
@@ -254,9 +290,10 @@ void claim_names(ClaimedNames& names, const SolveCommand& command) {
     names.claim(*command.output + ".info", command.force);
   const auto& [session, request, source, many] = command.options;
   if (!request.checkpoint) return;
-  for (const std::string& path : {*request.checkpoint, previous_checkpoint(*request.checkpoint)})
-    names.claim(path, true);
-  if (many.asked() && command.output) names.claim(unfinished_file(*command.output), true);
+  if (command.split == 1)  // checkpoints of groups are claimed by these
+    for (const std::string& path : {*request.checkpoint, previous_checkpoint(*request.checkpoint)})
+      names.claim(path, true);
+  if (command.is_streamed() && command.output) names.claim(unfinished_file(*command.output), true);
 }
 
 // The request as the session will get it, of a rational function one for its poles. Then the thin links are kept where
@@ -275,30 +312,51 @@ SolveRequest expected_request(const Communicator& communicator, const SolveReque
 int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ostream& messages, std::ostream& out,
              const Communicator& ranks) {
   const auto& [options, request, source, many] = command.options;
+  if (request.checkpoint) require_same_groups(ranks, *request.checkpoint, command.split);
+  for (int group = 0; command.split > 1 && request.checkpoint && !request.resume && group < command.split; ++group)
+    if (const std::string path = checkpoint_of_group(*request.checkpoint, group, command.split);
+        file_exists(ranks, path))  // before the unfinished file is emptied
+      throw FileError(path + " exists already; `resume` goes on from it");
   // Where sources take turns, the batch is what memory allows.
-  Session session(ranks, command.gauge, options,
-                  many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
-                                               request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
-                                               n_meson_fields(request) + n_baryon_fields(request)}
-                               : expected_solve(expected, source, options.quarks));
+  const ExpectedSolve foreseen = command.is_streamed()
+                                     ? ExpectedSolve{1,
+                                                     request.system,
+                                                     std::max(1, int(request.masses.size())),
+                                                     0,
+                                                     request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
+                                                     n_meson_fields(request) + n_baryon_fields(request)}
+                                     : expected_solve(expected, source, options.quarks);
+  GroupSession of_group;
+  std::unique_ptr<Session> whole;
+  if (command.split > 1)
+    of_group = make_group_session(ranks, command.split, command.gauge, options, foreseen);
+  else
+    whole = std::make_unique<Session>(ranks, command.gauge, options, foreseen);
+  Session& session = whole ? *whole : *of_group.session;
   print_session(messages, session);
-  const SolveReport report =
-      many.asked() ? solve_streamed(session, command, messages, out) : solve_at_once(session, command, messages, out);
+  if (of_group.groups)
+    messages << "           " << command.split << " groups of " << session.communicator().size() << " rank"
+             << (session.communicator().size() == 1 ? "" : "s") << ", each with a copy of the links\n";
+  const SolveReport report = command.is_streamed()
+                                 ? solve_streamed(session, of_group.groups.get(), command, messages, out)
+                                 : solve_at_once(session, command, messages, out);
   print_certificate(messages, report);
   if (command.output)
     messages << "  solution in " << *command.output << (command.output_format == VectorFormat::fnal ? ", fp32" : "")
              << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   if (report.outcome != Outcome::certified) return exit_not_converged;
-  if (request.checkpoint && !command.keep_checkpoint) remove_checkpoints(ranks, *request.checkpoint);
+  if (request.checkpoint && !command.keep_checkpoint)
+    for (int group = 0; group < command.split; ++group)
+      remove_checkpoints(ranks, checkpoint_of_group(*request.checkpoint, group, command.split));
   return exit_certified;
 }
 
 // Tells in `messages` how far it is, and prints the table. `report_to`: where the report is printed too; may be
 // nullptr. `quiet`: configurations that fail are told on standard error. Returns the exit status, the worst of all.
-// Collective.
+// `groups` share the configurations; the first one looks at all in the end. Collective over the group.
 int solve_campaign(const Communicator& communicator, const CampaignRequest& request, std::ostream& messages,
-                   std::ostream* report_to, bool quiet) {
+                   std::ostream* report_to, bool quiet, const std::function<bool()>& others_are_done = {}) {
   std::optional<SignalWatch> signals;
   if (request.options.request.checkpoint) signals.emplace();
   const double tolerance = tolerance_in_force(request.options.request, request.options.session.precision);
@@ -315,7 +373,8 @@ int solve_campaign(const Communicator& communicator, const CampaignRequest& requ
                             },
                             [&](const CgProgress& progress) {
                               if (display) display->update(progress);
-                            }};
+                            },
+                            others_are_done};
   if (!request.report && !report_to) messages << "without --report nothing is noted: a second call begins anew\n";
   const CampaignAnswer answer = run_campaign(communicator, request, watch);
   messages << in_words_of_the_program(answer.table);
@@ -324,6 +383,34 @@ int solve_campaign(const Communicator& communicator, const CampaignRequest& requ
   if (report_to) *report_to << answer.json;
   if (answer.failed > 0) return exit_error;
   return answer.certified + answer.left == answer.parts ? exit_certified : exit_not_converged;
+}
+
+// Each group takes the next configuration that none has taken. The status is that of the first group.
+int solve_campaign_in_groups(const Communicator& all, int count, const CampaignRequest& request, std::ostream& messages,
+                             bool quiet) {
+  if (request.gauges.size() < std::size_t(count))
+    throw Error("split", "at most one group for each of " + std::to_string(request.gauges.size()) + " configurations",
+                count);
+  const std::unique_ptr<RankGroups> groups = make_groups(all, count, request.options.session);
+  bool have_met = false;
+  const auto meet = [&] {
+    have_met = true;
+    all.patient_barrier();
+    return groups->number() == 0;
+  };
+  int status = exit_certified;
+  in_each_group(*groups, [&] {
+    try {
+      status = solve_campaign(groups->mine(), request, messages, nullptr, quiet, meet);
+    } catch (const LocalError&) {
+      throw;
+    } catch (const Error&) {
+      if (!have_met) meet();
+      throw;
+    }
+  });
+  all.broadcast(&status, sizeof status);
+  return status;
 }
 
 int solve(const Communicator& communicator, SolveCommand command, std::ostream& out) {
@@ -335,10 +422,11 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
     const std::vector<std::string> gauges = read_gauge_list(communicator, command.gauge);
     const auto names_itself = [](ClaimedNames&) {};
     return on_chosen_ranks(communicator, gauges.front(), options, names_itself, [&](const Communicator& ranks) {
-      return solve_campaign(ranks,
-                            {gauges, command.options, command.output, command.report, command.results, command.force,
-                             command.stop_at_failure, command.keep_checkpoint},
-                            messages, command.report_to_output ? &out : nullptr, command.quiet);
+      const CampaignRequest campaign{
+          gauges,          command.options, command.output,          command.report,
+          command.results, command.force,   command.stop_at_failure, command.keep_checkpoint};
+      if (command.split > 1) return solve_campaign_in_groups(ranks, command.split, campaign, messages, command.quiet);
+      return solve_campaign(ranks, campaign, messages, command.report_to_output ? &out : nullptr, command.quiet);
     });
   }
   // Everything that can be refused is refused before anything is computed.

@@ -1,6 +1,8 @@
 #include "solver/report/solve_report.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "halo/named_choice.hpp"
 #include "lattice_io/files/header_text.hpp"
@@ -35,6 +37,7 @@ void RhsReport::visit(const Archive& archive) {
   archive("residual_parity", residual_parity);
   archive("residual_hq", residual_hq);
   archive("attainable", attainable);
+  archive("growth2", growth2);
   archive("norm2", norm2);
   archive("norm2_even", norm2_even);
   archive("norm2_odd", norm2_odd);
@@ -52,6 +55,14 @@ void MultiShiftSummary::Group::visit(const Archive& archive) {
   archive("sloppy_iterations", sloppy_iterations);
   archive("columns", columns);
   archive("precision", precision);
+}
+
+double attainable_residual(const SolveRequest& request, const SpectrumEstimate& spectrum, const RhsReport& rhs) {
+  if (!spectrum.known() || rhs.growth2 < 0) return 0;
+  const double four_m2 = 4 * request.mass * request.mass, largest = spectrum.largest;
+  const double norm =
+      request.system == System::full ? 2 * request.mass + std::sqrt(std::max(largest - four_m2, 0.0)) : largest;
+  return std::numeric_limits<double>::epsilon() * (norm * std::sqrt(rhs.growth2) + 1);
 }
 
 std::size_t SolveReport::count_kinds() const {

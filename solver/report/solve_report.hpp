@@ -36,6 +36,7 @@ struct RhsReport {
   std::optional<double> residual_parity{};
   double residual_hq = 0;  // Fermilab's, recomputed likewise (dirac/fields/plain_algebra.hpp); 0 of a zero source
   double attainable = 0;   // relative residual that rounding in fp64 leaves: eps (|M| |x| + |b|) / |b|; 0: not known
+  double growth2 = -1;     // |x|^2 / |b|^2 on the sites of the system; below 0: b is zero there
   double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
   bool digits_lost = false;        // x has numbers that a double cannot hold with all digits, and is not good enough so
   int earlier_solutions = 0;       // that its guess was made from
@@ -109,6 +110,12 @@ struct BatchSummary {
   double filled = 1, filled_while_waiting = 1;
 };
 
+// Of a job in groups of ranks (`split`).
+struct SplitSummary {
+  int groups = 0, ranks_of_each = 0;
+  std::vector<std::string> failures{};  // of groups whose work others took over: which group, and why
+};
+
 // Where the time of hops goes, and how much of it is hidden: the table of Kim & Lee, Lattice 2010.
 struct TimeRow {
   std::string part;               // compute, gather, DtoH, MPI, HtoD, scatter, sums, communication
@@ -155,6 +162,7 @@ struct SolveReport : RunSetting {
   std::optional<CheckpointSummary> checkpoint;   // where the request has one
   std::optional<BatchSummary> batch;             // of many sources
   std::vector<SourceSummary> sources;            // likewise
+  std::optional<SplitSummary> split;             // of groups of ranks
   std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
   std::optional<RationalFunction> rational;      // whose poles the masses stand for
   // Of each mass, each source and each kind, in this order. Of a solve on which nothing is measured one of each kind.
@@ -198,6 +206,9 @@ std::vector<Target> targets_of(const SolveRequest& request, double tolerance, co
 // What a solve reached, in words (explanation.cpp): "" for a certified report, otherwise a sentence or two about the
 // right-hand side that did worst. Local.
 std::string explain(const SolveReport& report);
+
+// RhsReport::attainable, from these and what CG saw of A: eps (|M| |x| + |b|) / |b|; 0: not known. Local.
+double attainable_residual(const SolveRequest& request, const SpectrumEstimate& spectrum, const RhsReport& rhs);
 
 // Outcome and explanation of a report from those of its right-hand sides. Local.
 void conclude(SolveReport& report);

@@ -219,6 +219,11 @@ std::string to_json(const SolveReport& report) {
   json["face_share_within_hosts"] = report.share_within_hosts;
   json["ranks"] = report.ranks;
   json["threads"] = report.threads;
+  json["split"] = nullptr;
+  if (report.split)
+    json["split"] = {{"groups", report.split->groups},
+                     {"ranks_of_each", report.split->ranks_of_each},
+                     {"failures", report.split->failures}};
   json["transport"] = report.transport;
   json["transports"] = transports_json(report.transports);
   if (report.sloppy_transports) json["sloppy_transports"] = transports_json(*report.sloppy_transports);

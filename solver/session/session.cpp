@@ -11,6 +11,7 @@
 #include "solver/machine/memory_check.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/search/archive.hpp"
 #include "solver/session/job/solve.hpp"
 #include "solver/session/low_modes/coarse_basis.hpp"
 #include "solver/session/low_modes/kept_pairs.hpp"
@@ -37,6 +38,36 @@ SolveShape expected_shape(const Context& context, const SessionOptions& options,
   shape.rank = lattice.rank();
   shape.unlike_ranks = context.unlike_ranks();
   return shape;
+}
+
+struct NamedCheck {
+  std::string name{};
+  ChecksumResult result{};
+  void visit(const Archive& archive) {
+    archive("name", name);
+    archive("stored", result.stored);
+    archive("computed", result.computed);
+    archive("match", result.match);
+  }
+};
+
+void visit(const Archive& archive, LinkOrigin& origin) {
+  archive("file", origin.file);
+  archive("format", origin.format);
+  archive("seconds", origin.seconds);
+  std::vector<NamedCheck> checks;
+  for (const auto& [name, result] : origin.checks.checksums) checks.push_back({name, result});
+  archive("checksums", checks);
+  for (const NamedCheck& check : checks) origin.checks.checksums[check.name] = check.result;
+  archive("warnings", origin.checks.warnings);
+  std::vector<double> observed;  // plaquettes, then the link trace
+  if (const auto& found = origin.checks.plaquette) observed = {found->all, found->space, found->time};
+  archive("plaquette", observed);
+  if (observed.size() == 3) origin.checks.plaquette = Plaquette{observed[0], observed[1], observed[2]};
+  observed.clear();
+  if (const auto& found = origin.checks.link_trace) observed = {found->real(), found->imag()};
+  archive("link_trace", observed);
+  if (observed.size() == 2) origin.checks.link_trace = {observed[0], observed[1]};
 }
 
 // Links from memory lie as their lattice is cut.
@@ -173,6 +204,19 @@ std::uint64_t Session::read_links(const std::string& gauge_file) {
   GaugeChecks checks = read_gauge(communicator(), header, links, !options().no_verify);
   state_->origin = LinkOrigin{gauge_file, to_string(header.format), std::move(checks), reading.seconds()};
   return site_hash(communicator(), links);
+}
+
+void Session::copy_links(const Communicator& across) {
+  const Context::Scope scope(*state_->context);
+  LinkOrigin origin = state_->origin.value_or(LinkOrigin{});
+  const Archive own;
+  visit(own, origin);
+  const std::string text = across.broadcast(own.text());
+  LinkField& links = state_->gauge->writable_links();
+  across.broadcast(links.data(), std::size_t(links.bytes()));
+  if (across.is_root()) return;
+  visit(Archive("links of another group", text), origin);
+  state_->origin = std::move(origin);
 }
 
 void Session::take_links() {

@@ -47,6 +47,10 @@ class Session {
   // constructor does.
   std::uint64_t read_links(const std::string& gauge_file);
   void take_links();
+  // In place of read_links, where rank 0 of `across` has called that: its links and all that is known of their file go
+  // to the other ranks of `across`, which hold the same part of the lattice in sessions of their own. Collective over
+  // `across` too.
+  void copy_links(const Communicator& across);
   // Then the eigenpairs of these links, of the file `path`; found and written to it where it does not exist and the
   // options ask for `eigenpairs`.
   void take_eigenpairs(const std::string& path);

@@ -62,7 +62,8 @@ int main(int argc, char **argv) {
   }
 
   MPI_Comm group;
-  MPI_Comm_split(MPI_COMM_WORLD, 0, strcmp(order, "reversed") == 0 ? -rank : rank, &group);
+  const int halves = strcmp(order, "halves") == 0; /* two groups side by side, each with a context of its own */
+  MPI_Comm_split(MPI_COMM_WORLD, halves ? rank % 2 : 0, strcmp(order, "reversed") == 0 ? -rank : rank, &group);
   staghorn_context *context = NULL;
   staghorn_gauge *gauge = NULL;
   int status = strcmp(order, "fortran") == 0
@@ -103,7 +104,7 @@ int main(int argc, char **argv) {
   MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   const uint64_t hash = hash_of(&local, x);
-  if (rank == 0)
+  if (rank == 0 || (halves && rank == 1))
     printf("status %d %d iterations %ld hash %016llx\n", least, most, (long)s.result.iterations,
            (unsigned long long)hash);
   const int gone = staghorn_context_destroy(&context);

@@ -121,6 +121,15 @@ def test_solution_has_the_same_bits_for_every_grid_and_order_of_ranks(run_built,
 
 
 @pytest.mark.mpi
+def test_groups_of_ranks_have_contexts_side_by_side(run_built, alone):
+    """Hashes are summed over all ranks: that of two groups is twice that of one."""
+    result = run_built("many_ranks", 1, 2, 1, 1, "halves", ranks=4, threads=1, timeout=180)
+    words, _, digits = alone.rpartition(" ")
+    expected = f"{words} {2 * int(digits, 16) % 2**64:016x}"
+    assert result.stdout.splitlines() == [expected, expected], result.stdout + result.stderr
+
+
+@pytest.mark.mpi
 def test_one_rank_stops_all(run_built):
     text = solution(run_built, "1 2 1 2", "stop")
     assert text.startswith("status 4 4 iterations 20 "), text

@@ -35,7 +35,7 @@ def at_root(tmp_path, monkeypatch):
 
 def test_code_of_the_page_runs_in_its_order(at_root):
     pytest.importorskip("matplotlib")
-    assert len(HERE) >= 5 and len(WITH_RANKS) == len(ON_GPUS) == 1
+    assert len(HERE) >= 5 and len(WITH_RANKS) == 2 and len(ON_GPUS) == 1
     names: dict = {}
     for block in HERE:
         exec(block, names)  # with its own assertions
@@ -44,9 +44,10 @@ def test_code_of_the_page_runs_in_its_order(at_root):
 
 
 @pytest.mark.mpi
-def test_code_for_ranks_runs_on_them(at_root):
+@pytest.mark.parametrize("block", WITH_RANKS, ids=["together", "in groups"])
+def test_code_for_ranks_runs_on_them(at_root, block):
     pytest.importorskip("mpi4py")
-    (at_root / "this.py").write_text(WITH_RANKS[0])
+    (at_root / "this.py").write_text(block)
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     command = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", sys.executable, "this.py"]

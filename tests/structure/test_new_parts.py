@@ -37,6 +37,9 @@ class Norm final : public Measurement {
     for (std::int64_t site = 0; site < x.size(); ++site)
       norms_[mass][std::size_t(x.lattice().to_global(x.lattice().site_coordinates(site))[3])] += norm2(x[site]);
   }
+  void visit_parts(const VisitNumbers& part) override {
+    for (auto& norms : norms_) part(norms);
+  }
   void put_into(Observable& observable, std::size_t mass) const override { observable.values = norms_[mass]; }
 
  private:

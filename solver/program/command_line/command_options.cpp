@@ -128,7 +128,7 @@ std::string in_words_of_the_program(const std::string& message) {
       message, {"force",      "format",        "gauge",   "guess",   "lattice",       "loops",          "max_calls",
                 "max_sweeps", "measure_every", "method",  "output",  "output_format", "overrelaxation", "pairs",
                 "relaxation", "report",        "results", "save_as", "save_every",    "seed",           "space_only",
-                "step",       "steps",         "sweeps",  "time",    "weights"},
+                "split",      "step",          "steps",   "sweeps",  "time",          "weights"},
       with_dashes);  // options of the program alone
 }
 

@@ -298,7 +298,7 @@ bool Campaign::run_part(std::size_t number) {
   try {
     if (shared_ && !shared_->take(*record_, number)) {
       shown.words = record_->words(number);
-      if (watch_.part_ends) watch_.part_ends(shown);
+      if (watch_.part_ends && !watch_.others_are_done) watch_.part_ends(shown);
       return true;
     }
     solve(number, shown);
@@ -337,9 +337,11 @@ CampaignAnswer Campaign::run() {
     goes_on = run_part(number);
     if (record_->is_left(number)) left.push_back(number);
   }
-  record_->none_left();
-  for (const std::size_t number : left)  // what others have done or given up meanwhile
-    goes_on = goes_on && run_part(number);
+  if (!watch_.others_are_done || watch_.others_are_done()) {
+    record_->none_left();
+    for (const std::size_t number : left)  // what others have done or given up meanwhile
+      goes_on = goes_on && run_part(number);
+  }
   if (record_file_) record_file_->end(*record_);
   if (asked_.results) write_campaign_results(all_, *asked_.results, *record_, asked_.force || goes_on_);
   return answer_of(*record_);

@@ -39,6 +39,9 @@ struct CampaignWatch {
   std::function<void(const Session&)> session_is_there;
   std::function<void(const CampaignPart&)> part_begins, part_ends;
   std::function<void(const CgProgress&)> progress;
+  // Of groups of one job that share the campaign: waits until all of them have done what they took. Returns whether
+  // this one then looks at what is left, as a job does that knows of no others.
+  std::function<bool()> others_are_done;
 };
 
 struct CampaignAnswer {

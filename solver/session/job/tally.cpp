@@ -21,6 +21,12 @@ void merge(SolveReport& whole, SolveReport&& part) {
     whole.multi_shift->iterations += part.multi_shift->iterations;
     whole.multi_shift->sloppy_iterations += part.multi_shift->sloppy_iterations;
     whole.multi_shift->columns = std::max(whole.multi_shift->columns, part.multi_shift->columns);
+    std::vector<MultiShiftSummary::Group>&groups = whole.multi_shift->groups, &more = part.multi_shift->groups;
+    for (std::size_t k = 0; k < std::min(groups.size(), more.size()); ++k) {
+      groups[k].iterations += more[k].iterations;
+      groups[k].sloppy_iterations += more[k].sloppy_iterations;
+      groups[k].columns = std::max(groups[k].columns, more[k].columns);
+    }
   }
   if (part.deflation) {
     whole.deflation->projections += part.deflation->projections;

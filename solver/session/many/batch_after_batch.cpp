@@ -12,7 +12,7 @@ namespace staghorn {
 
 SolveReport solve_batch_after_batch(Session& session, const SolveRequest& request, int batch, const SourceList& sources,
                                     SolutionSink* sink, const TakeSolution& take, const TakeSolution& again,
-                                    const std::function<void(const CgProgress&)>& progress) {
+                                    const std::function<void(const CgProgress&)>& progress, PartOfJob& part_of_job) {
   const std::size_t all = sources.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
   const SourceGroups batches(all, std::size_t(batch));
   BatchesSoFar so_far(n_masses * all, batches.count);
@@ -21,12 +21,16 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
     std::map<std::string, std::string> identity = checkpoint_identity(session.resident(), request, sources.identity());
     identity["phases"] = to_string(request.phases);
     identity["batch"] = std::to_string(batch);
+    part_of_job.add_to(identity);
     checkpoint.emplace(session.communicator(), session.lattice(), request, std::move(identity), sink, so_far);
     checkpoint->go_on(again);
+    for (std::size_t number = 0; number < so_far.is_done.size(); ++number)
+      if (so_far.is_done[number]) part_of_job.done(number, so_far.rhs[number]);
   }
   Tally tally;
   std::vector<VectorField> fields, solutions;
   for (std::size_t k = 0; k < batches.count; ++k) {
+    if (!part_of_job.is_mine(batches.begin(k))) continue;
     const std::size_t n = batches.size(k);
     bool is_done = true;
     for (std::size_t i = 0; i < n_masses * n; ++i) is_done = is_done && so_far.is_done[batches.place(k, i)];
@@ -43,6 +47,7 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
       if (checkpoint) checkpoint->remember(number, solutions[i]);
       so_far.rhs[number] = std::move(part.rhs[i]);
       so_far.is_done[number] = true;
+      part_of_job.done(number, so_far.rhs[number]);
     }
     if (part.multi_shift) {
       so_far.shift_iterations[k] = double(part.multi_shift->iterations);

@@ -15,6 +15,8 @@ class ManyObservables {
 
   // Solution `number` of mass after mass, source after source, on the host, in the phases of its source. Collective.
   void take(std::size_t number, const VectorField& solution);
+  // What other groups of the job have measured. Collective over the job.
+  void complete(const VisitNumbers& part) { measurements_.complete(part); }
   // Sources, observables, names and colours of right-hand sides. Collective.
   void put_into(SolveReport& report) const;
 

@@ -5,8 +5,11 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 
+#include "halo/watch/injected_faults.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "halo/watch/surroundings.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -16,6 +19,7 @@
 #include "solver/session/many/many_checkpoint.hpp"
 #include "solver/session/many/many_observables.hpp"
 #include "solver/session/many/refilled_batch.hpp"
+#include "solver/session/many/solve_in_groups.hpp"
 
 namespace staghorn {
 
@@ -29,6 +33,23 @@ void merge(CertifiedSolve& whole, CertifiedSolve&& done, std::size_t source) {
   whole.spectrum.merge(done.spectrum);
 }
 
+InjectedFault fault_of(const JobGroups* groups) {
+  const char* const name = "STAGHORN_FAIL_GROUP";
+  const char* const text = groups ? environment_variable(name) : nullptr;
+  return text ? InjectedFault(name, text, groups->number() + 1) : InjectedFault();
+}
+
+// What a file could not take in counts as an Error of files, whatever was said.
+void hand_on(SolutionSink& sink, std::size_t number, const VectorField& x) {
+  try {
+    sink.take(number, x);
+  } catch (const LocalError&) {
+    throw;
+  } catch (const Error& error) {
+    throw FileError(error.what());
+  }
+}
+
 double share(long part, long columns, long iterations) {
   return iterations > 0 ? double(part) / (double(columns) * double(iterations)) : 1;
 }
@@ -39,20 +60,21 @@ BatchSummary summary_of(const BatchUse& use) {
 }
 
 // Sources that take turns. `take` gets each solution, on the host, in the phases of its source; `again` those that were
-// done before the job went on.
+// done before the job went on. Of the sources of `part` alone.
 SolveReport solve_in_turns(Session& session, const SolveRequest& request, int columns, const SourceList& sources,
                            SolutionSink* sink, const TakeSolution& take, const TakeSolution& again,
-                           const std::function<void(const CgProgress&)>& progress) {
+                           const std::function<void(const CgProgress&)>& progress, PartOfJob& part) {
   Gauge& gauge = session.resident();
 
   std::optional<ManyCheckpoint> checkpoint;
   if (request.checkpoint) {
     std::map<std::string, std::string> identity = checkpoint_identity(gauge, request, sources.identity());
     identity["phases"] = to_string(request.phases);
+    part.add_to(identity);
     checkpoint.emplace(session.communicator(), session.lattice(), request, std::move(identity), sink);
   }
   const Stopwatch setting_up;
-  RefilledBatch batch(gauge, request, columns, sources.size());
+  RefilledBatch batch(gauge, request, columns, std::max<std::size_t>(part.size(sources.size()), 1));
   const double setup_seconds = setting_up.seconds();
 
   CertifiedSolve whole;
@@ -69,13 +91,17 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
     change_phases(request.phases, solution);
     take(source, solution);
     is_done[source] = true;
+    part.done(source, whole.rhs[source]);
     if (checkpoint) checkpoint->remember(source, solution);
   };
   std::deque<std::size_t> waiting;
   std::vector<std::size_t> in_flight;
   if (checkpoint) in_flight = checkpoint->go_on(whole, is_done, batch, make, again);
   for (std::size_t source = 0; source < sources.size(); ++source)
-    if (!is_done[source] && std::count(in_flight.begin(), in_flight.end(), source) == 0) waiting.push_back(source);
+    if (is_done[source]) part.done(source, whole.rhs[source]);
+  for (std::size_t source = 0; source < sources.size(); ++source)
+    if (part.is_mine(source) && !is_done[source] && std::count(in_flight.begin(), in_flight.end(), source) == 0)
+      waiting.push_back(source);
   while (!waiting.empty() || !batch.is_empty()) {
     for (; !waiting.empty() && batch.has_free_column(); waiting.pop_front())
       batch.begin(waiting.front(), make(waiting.front()));
@@ -112,7 +138,7 @@ void check_many(const SolveRequest& request) {
 
 SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
                        const SourceList& sources, SolutionSink* sink,
-                       const std::function<void(const CgProgress&)>& progress) {
+                       const std::function<void(const CgProgress&)>& progress, const JobGroups* groups) {
   const Context::Scope scope(session.context());
   check_request(request, session.options().precision);
   check_many(request);
@@ -120,38 +146,71 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
   // Eigenvectors are taken out of a whole batch.
   const bool deflated = session.resident().eigenpairs().deflation(request) != nullptr;
   const bool in_turns = request.masses.empty() && !deflated && solver_for(session.options()).can.refill;
+  const int batch = many.batch.value_or(usual_batch);
   ManyObservables observables(session, sources, request);
   double write_seconds = 0;
+  std::set<std::size_t> written;
+  InjectedFault fault = fault_of(groups);
   const auto done = [&](std::size_t number, const VectorField& x) {
+    if (fault.is_due()) throw Error("STAGHORN_FAIL_GROUP asks for this failure");
     observables.take(number, x);
     const Stopwatch writing;
-    if (sink) sink->take(number, x);
+    if (sink && written.insert(number).second) hand_on(*sink, number, x);
     write_seconds += writing.seconds();
   };
-  const auto again = [&](std::size_t number, const VectorField& x) { observables.take(number, x); };
-  SolveReport report =
-      in_turns ? solve_in_turns(session, request, many.batch.value_or(0), sources, sink, done, again, progress)
-               : solve_batch_after_batch(session, request, many.batch.value_or(usual_batch), sources, sink, done, again,
-                                         progress);
+  const auto again = [&](std::size_t number, const VectorField& x) {
+    observables.take(number, x);
+    written.insert(number);
+  };
+  const auto solve = [&](const SolveRequest& asked, PartOfJob& part) {
+    return in_turns ? solve_in_turns(session, asked, many.batch.value_or(0), sources, sink, done, again, progress, part)
+                    : solve_batch_after_batch(session, asked, batch, sources, sink, done, again, progress, part);
+  };
+  SolveReport report;
+  if (groups) {
+    const ManyPieces pieces{request, sources,
+                            in_turns       ? 0
+                            : many.asked() ? std::size_t(batch)
+                                           : sources.size(),
+                            !many.asked() && in_turns && session.options().sloppy.has_value()};
+    report = solve_in_groups(*groups, session, request, pieces, written, solve);
+    observables.complete([&](std::vector<double>& numbers) { groups->complete(numbers); });
+    write_seconds = groups->across().max(write_seconds);
+  } else {
+    PartOfJob all;
+    report = solve(request, all);
+  }
   report.seconds["write"] = session.communicator().max(write_seconds);
   observables.put_into(report);
   conclude(report);  // of all batches
   report.unverified = sources.unverified();
+  if (groups && !many.asked()) {  // as it is where all are solved at once
+    report.batch.reset();
+    report.sources.clear();
+    for (RhsReport& rhs : report.rhs) rhs.source.clear();
+    if (report.spectrum && in_turns)  // which all of them have seen
+      for (RhsReport& rhs : report.rhs) rhs.attainable = attainable_residual(request, *report.spectrum, rhs);
+  }
   return report;
 }
 
 GrowingSolutions::GrowingSolutions(const Communicator& communicator, const Lattice& lattice, const std::string& path,
-                                   bool force, std::size_t n_solutions, WhenUnfinished unfinished)
-    : communicator_(communicator),
+                                   bool force, std::size_t n_solutions, WhenUnfinished unfinished,
+                                   const RankGroups* groups)
+    : job_(groups ? groups->all() : communicator),
       keeps_(unfinished == WhenUnfinished::keep),
-      output_(std::make_unique<OutputFile>(communicator, path, force, unfinished)),
-      writer_(communicator, output_->temporary_path(), lattice, std::int64_t(n_solutions), "solution",
-              Precision::fp64) {}
+      in_groups_(groups != nullptr),
+      output_(std::make_unique<OutputFile>(job_, path, force, unfinished)),
+      writer_(communicator, output_->temporary_path(), lattice, std::int64_t(n_solutions), "solution", Precision::fp64,
+              &job_) {}
 
-// What an earlier job left may be longer than the file that comes.
 void GrowingSolutions::begin_anew() {
-  communicator_.agree([&] {
-    if (communicator_.is_root()) std::filesystem::resize_file(output_->temporary_path(), 0);
+  if (!in_groups_) empty();
+}
+
+void GrowingSolutions::empty() {
+  job_.agree([&] {
+    if (job_.is_root()) std::filesystem::resize_file(output_->temporary_path(), 0);
   });
 }
 

@@ -8,6 +8,8 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/vectors/vector_stream.hpp"
 #include "solver/request/source_list.hpp"
+#include "solver/session/groups/job_groups.hpp"
+#include "solver/session/groups/rank_groups.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {
@@ -36,29 +38,32 @@ void check_many(const SolveRequest& request);
 // precision sources take turns in the batch, and the bits of a solution depend neither on the other sources nor on the
 // batch. Other solvers, and several masses, take one batch after the other. `sink` may be nullptr. Calls
 // check_many. With `checkpoint` the sink must
-// be able to go on. Collective.
+// be able to go on. With `groups` each group of the job solves a part, and all get the one report; the session is that
+// of the group, and `sink` takes what the group solves. Collective, then over the job.
 SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
                        const SourceList& sources, SolutionSink* sink,
-                       const std::function<void(const CgProgress&)>& progress = {});
+                       const std::function<void(const CgProgress&)>& progress = {}, const JobGroups* groups = nullptr);
 
 // A solution file that grows: it has its name once it is complete.
 class GrowingSolutions final : public SolutionSink {
  public:
   // For `n_solutions` vectors in fp64. With `keep`, what is there when the job ends stays as PATH.unfinished.
-  // `communicator` and `lattice` must outlive this. Throws Error as OutputFile does.
+  // `groups`: of a job in groups, each of which takes solutions of its own; making and finishing the file are
+  // collective over the job. All references must outlive this. Throws Error as OutputFile does.
   GrowingSolutions(const Communicator& communicator, const Lattice& lattice, const std::string& path, bool force,
-                   std::size_t n_solutions, WhenUnfinished unfinished);
+                   std::size_t n_solutions, WhenUnfinished unfinished, const RankGroups* groups = nullptr);
   void take(std::size_t number, const VectorField& x) override { writer_.write(std::int64_t(number), x); }
   bool can_go_on() const override { return keeps_; }
-  void begin_anew() override;
+  void begin_anew() override;  // of groups none may: others may have solutions in the file
+  void empty();                // what an earlier job left may be longer than the file that comes. Of the job
   void read_back(std::size_t number, VectorField& x) override { writer_.read_back(std::int64_t(number), x); }
   void accept(std::size_t number, const VectorField& x) override { writer_.accept(std::int64_t(number), x); }
   void flush() override;
   void finish(const SolveReport& report, FilesTogether& with);  // once all are there
 
  private:
-  const Communicator& communicator_;
-  bool keeps_;
+  const Communicator& job_;
+  bool keeps_, in_groups_;
   std::unique_ptr<OutputFile> output_;  // until the end
   VectorWriter writer_;
 };

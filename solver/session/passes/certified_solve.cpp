@@ -191,7 +191,11 @@ CertifiedSolve Passes::result() {
     done_.rhs[i].norm2 = x2.all;
     done_.rhs[i].norm2_even = x2.even;
     done_.rhs[i].norm2_odd = x2.odd;
-    done_.rhs[i].attainable = attainable(i);
+    const double on_system = request_.system == System::full   ? x2.all
+                             : request_.system == System::even ? x2.even
+                                                               : x2.odd;
+    if (b2_[i] > 0) done_.rhs[i].growth2 = on_system / b2_[i];
+    done_.rhs[i].attainable = attainable_residual(request_, done_.spectrum, done_.rhs[i]);
   }
   done_.certify_seconds += certifying.seconds();
   if (with_.checkpoints) done_.checkpoint = with_.checkpoints->summary();
@@ -269,17 +273,6 @@ void Passes::visit(const Archive& archive) {
   archive("loop", done_.loop);
   archive("took_over", done_.took_over);
   if (archive.reads()) memory_ = before_;
-}
-
-// The relative residual that rounding leaves in fp64, where b - M x is computed: eps (|M| |x| + |b|) / |b|.
-double Passes::attainable(std::size_t i) const {
-  if (!done_.spectrum.known() || !(b2_[i] > 0)) return 0;
-  const bool full = request_.system == System::full;
-  const double four_m2 = 4 * request_.mass * request_.mass, largest = done_.spectrum.largest;
-  const double norm = full ? 2 * request_.mass + std::sqrt(std::max(largest - four_m2, 0.0)) : largest;
-  const RhsReport& rhs = done_.rhs[i];
-  const double x2 = full ? rhs.norm2 : request_.system == System::even ? rhs.norm2_even : rhs.norm2_odd;
-  return std::numeric_limits<double>::epsilon() * (norm * std::sqrt(x2 / b2_[i]) + 1);
 }
 
 // x = 0 on the sites of the system.

@@ -89,7 +89,6 @@ class Passes {
   bool is_fault(std::size_t i) const;
   void go_back(std::size_t i);
   void keep_good(std::size_t i);
-  double attainable(std::size_t i) const;
   void solve_zero_source(std::size_t i);
   double residual_norm2(std::size_t i);  // of the plain path; the residual itself is in with_.residual
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "solver/krylov/table/solver_table.hpp"
+#include "solver/session/groups/job_groups.hpp"
 #include "solver/session/job/job_plan.hpp"
 #include "solver/session/job/solve.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -145,11 +146,48 @@ bool a_precision_is_chosen_for_each_request() {
   return CHECK(chosen(100'000) == Precision::fp32);
 }
 
+// Every piece goes to one group, in order, and no group has more than its share and a piece besides.
+bool pieces_are_dealt_in_order_and_evenly() {
+  Pieces pieces(9);
+  pieces.join(4, 2), pieces.join(7, 4), pieces.join(0, 1);
+  const std::vector<Places> list = pieces.list();
+  if (!CHECK(list.size() == 6u) || !CHECK(list[0] == (Places{0, 1})) || !CHECK(list[1] == (Places{2, 4, 7})))
+    return false;
+  bool holds = true;
+  for (std::size_t groups = 1; groups <= list.size(); ++groups) {
+    std::size_t next = 0;
+    for (const Places& dealt : deal(list, groups)) {
+      std::size_t rhs = 0;
+      for (const std::size_t piece : dealt) {
+        holds = holds && CHECK(piece == next);
+        rhs += list[next++].size();
+      }
+      holds = holds && CHECK(rhs <= 9 / groups + 3);
+    }
+    holds = holds && CHECK(next == list.size());
+  }
+  // Pieces alike: as many groups have work as there can be, and no group has two more than another.
+  for (std::size_t n = 1; n <= 12; ++n)
+    for (std::size_t groups = 1; groups <= n; ++groups)
+      for (const Places& dealt : deal(Pieces(n).list(), groups))
+        holds = holds && CHECK(dealt.size() >= n / groups) && CHECK(dealt.size() <= (n + groups - 1) / groups);
+  return holds;
+}
+
+bool ranks_of_a_host_have_places_side_by_side() {
+  return CHECK(places_by_host({0, 1, 0, 1, 2, 0}) == (std::vector{0, 3, 1, 4, 5, 2})) &&
+         CHECK(places_by_host({0, 0, 0}) == (std::vector{0, 1, 2}));
+}
+
 }  // namespace
 
 std::vector<UnitCheck> job_checks() {
-  return {UNIT_CHECK(a_job_is_cut_by_epsilons_and_then_by_sources), UNIT_CHECK(a_job_of_one_mass_is_one_batch),
-          UNIT_CHECK(a_precision_is_chosen_for_each_request), UNIT_CHECK(hops_of_more_columns_than_sources_are_counted),
+  return {UNIT_CHECK(pieces_are_dealt_in_order_and_evenly),
+          UNIT_CHECK(ranks_of_a_host_have_places_side_by_side),
+          UNIT_CHECK(a_job_is_cut_by_epsilons_and_then_by_sources),
+          UNIT_CHECK(a_job_of_one_mass_is_one_batch),
+          UNIT_CHECK(a_precision_is_chosen_for_each_request),
+          UNIT_CHECK(hops_of_more_columns_than_sources_are_counted),
           UNIT_CHECK(another_solver_keeps_the_packed_links)};
 }
 
