@@ -72,6 +72,12 @@ def test_no_folder_is_overfull():
     assert not {str(folder): len(files) for folder, files in folders().items() if len(files) > LARGEST_FOLDER}
 
 
+def test_the_repository_holds_texts_and_one_small_file_of_numbers():
+    """No wheels, objects or programs: what is no text is the example configuration."""
+    numbers = {str(path) for path in tracked() if b"\0" in (ROOT / path).read_bytes()[:65536]}
+    assert numbers == {"configs/quenched_8x8x8x16_b5.70.nersc"}
+
+
 def test_nothing_is_called_by_an_empty_name():
     empty = re.compile(r"util|helper|misc|manager", re.IGNORECASE)
     assert not [str(path) for path in tracked() if path.parts[0] in [*CODE, "tests"] and empty.search(path.name)]
