@@ -15,32 +15,36 @@ struct NewVectorFile {
   std::string name;  // of the dataset
   Precision precision = Precision::fp64;
   std::map<std::string, std::string> attributes;
+  int compress = 0;  // Replacing::compress
 };
 
 // The vectors of a new file, in any order and at any time.
 class VectorWriter {
  public:
-  // For the file `path`, which exists: what stands in it may be read back. Both references must outlive the writer.
+  // For the file `path`, which exists: what an earlier writer left in it may be read back. Both references must outlive
+  // the writer.
   VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                std::int64_t n_vectors, const std::string& name, Precision precision);
 
   // Each vector is written once, or, where an earlier writer has written it, read back and accepted. What is read back
   // may be anything; where the file ends before, that throws Error.
   void write(std::int64_t k, const VectorField& vector);
-  void read_back(std::int64_t k, VectorField& vector) const;
+  void read_back(std::int64_t k, VectorField& vector);
   void accept(std::int64_t k, const VectorField& vector);
 
   void flush();  // puts what was written on the disk
-  // Once every vector is there: flushes, and writes the rest of the file.
-  void finish(std::map<std::string, std::string> attributes);
+  // Once every vector is there: flushes, writes the rest of the file, and compresses it (Replacing::compress).
+  void finish(std::map<std::string, std::string> attributes, int compress = 0);
 
  private:
+  void begin();
   void move(std::int64_t k, const VectorField& vector, bool stores);
 
   const Communicator& communicator_;
   const Lattice& lattice_;
   std::string path_, name_;
-  std::int64_t n_vectors_{};
+  std::int64_t n_vectors_ = 0;
+  std::int64_t data_offset_ = 0;  // 0: the file has not begun
   Precision precision_{};
   std::int64_t site_bytes_{};
   std::optional<PosixFile> file_;

@@ -161,8 +161,8 @@ void GrowingSolutions::flush() {
   output_->stays_even_empty();
 }
 
-void GrowingSolutions::finish(const SolveReport& report, FilesTogether& with) {
-  output_->complete([&](const std::string&) { writer_.finish(solution_attributes(report)); });
+void GrowingSolutions::finish(const SolveReport& report, FilesTogether& with, int compress) {
+  output_->complete([&](const std::string&) { writer_.finish(solution_attributes(report), compress); });
   with.add(std::move(output_));
 }
 
