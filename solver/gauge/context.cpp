@@ -61,10 +61,11 @@ SessionOptions completed_options(SessionOptions options) {
 
 void choose_probe(const SessionOptions& options) {
   if (!options.no_probe) return;
-  const std::string program = *options.no_probe ? "" : program_beside_this_library();
-  if (program.empty() && !*options.no_probe)
+  Surroundings& here = Surroundings::current();
+  if (*options.no_probe) return here.set_probe("");
+  if (here.probe().empty()) here.set_probe(program_beside_this_library());
+  if (here.probe().empty())
     throw Error(ErrorKind::unsupported, "`no_probe` false", "the program staghorn beside its library", "none");
-  Surroundings::current().set_probe(program);
 }
 
 Context::Context(const Communicator& all, const Extents& global, const SessionOptions& options, Mapping mapping,

@@ -6,7 +6,6 @@
 #include <iostream>
 #include <thread>
 
-#include "halo/child/bounded_child.hpp"
 #include "halo/one_process/launched_together.hpp"
 #include "halo/thread_count.hpp"
 #include "halo/waiting_threads.hpp"
@@ -142,7 +141,7 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
 
 int main(int argc, char** argv) {
   if (argc > 2 && argv[1] == std::string_view("--look-at-hdf5")) return look_at_hdf5(argc - 2, argv + 2);
-  Surroundings::current().set_probe(program_beside_this_library());
+  Surroundings::current().set_probe("/proc/self/exe");
   shorten_spin_of_waiting_threads(argv);
   // A file-size limit and a closed pipe then become errors of write() with a message, and do not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
