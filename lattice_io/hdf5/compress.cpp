@@ -4,6 +4,7 @@
 
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/posix_file.hpp"
 #include "lattice_io/hdf5/library.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
@@ -88,6 +89,8 @@ void copy_members(hid_t from, hid_t to, const std::string& path, int level) {
 void compress_hdf5(const std::string& path, int level) {
   const Activity activity("compressing a file");
   const std::string compressed = path + ".compressed";
+  OwnFile own;  // removed where this ends early
+  own.own(compressed);
   {
     const Hdf5Call call;
     const Hdf5Id from = open_hdf5(path), how(H5Fget_create_plist(from), path), access = hdf5_access(true);
@@ -98,6 +101,7 @@ void compress_hdf5(const std::string& path, int level) {
   }
   PosixFile::open_to_write(compressed).flush_and_close();
   std::filesystem::rename(compressed, path);
+  own.release();
 }
 
 }  // namespace staghorn
