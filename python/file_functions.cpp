@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "halo/watch/error.hpp"
+#include "halo/watch/surroundings.hpp"
 #include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
@@ -14,6 +15,7 @@
 #include "python/interpreter.hpp"
 #include "python/text_caster.hpp"
 #include "solver/chain/markov_chain.hpp"
+#include "solver/gauge/context.hpp"
 
 namespace staghorn::python {
 
@@ -44,8 +46,31 @@ nb::dict to_dict(const ChecksumResults& checksums) {
 
 nb::object or_none(const std::string& text) { return text.empty() ? nb::none() : nb::cast(text); }
 
+// For a call: whether a child meets HDF5 files first.
+class ProbeScope {
+ public:
+  explicit ProbeScope(bool probe) {
+    SessionOptions options;
+    options.no_probe = !probe;
+    choose_probe(options);
+  }
+
+ private:
+  Surroundings surroundings_{true};
+  Surroundings::Scope scope_{surroundings_};
+};
+
+Replacing replacing(bool force, int compress) {
+  if (compress < 0 || compress > 9)
+    throw Error(ErrorKind::argument, "`compress`", "a level from 1 to 9, or 0", compress);
+  Replacing how(force);
+  how.compress = compress;
+  return how;
+}
+
 nb::tuple read_gauge_file(const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu,
-                          const std::optional<Extents>& lattice) {
+                          const std::optional<Extents>& lattice, bool probe) {
+  const ProbeScope scope(probe);
   const Communicator alone;
   GaugeHeader header;
   GaugeChecks checks;
@@ -74,17 +99,19 @@ nb::tuple read_gauge_file(const std::string& path, bool verify, const Text& data
 }
 
 void write_gauge_file(const std::string& path, const ComplexArray& links, const Text& format, const Text& precision,
-                      bool force) {
+                      bool force, int compress) {
   const GaugeFormat chosen =
       format ? parse_gauge_format(*format) : gauge_format_by_name(path).value_or(GaugeFormat::hdf5);
   without_interpreter([&] {
     const LinkField field(views<Links>(whole_lattice(extents_of(links, 0)), links.data(), 1).front());
     write_gauge(Communicator(), path, chosen,
-                precision ? parse_precision(*precision) : usual_precision(chosen, Precision::fp64), field, {}, force);
+                precision ? parse_precision(*precision) : usual_precision(chosen, Precision::fp64), field, {},
+                replacing(force, compress));
   });
 }
 
-nb::tuple read_vector_file(const std::string& path, bool verify) {
+nb::tuple read_vector_file(const std::string& path, bool verify, bool probe) {
+  const ProbeScope scope(probe);
   const Communicator alone;
   std::optional<VectorHeader> header;
   VectorContents contents;
@@ -118,13 +145,13 @@ nb::tuple read_vector_file(const std::string& path, bool verify) {
 }
 
 void write_vector_file(const std::string& path, const ComplexArray& vectors, const std::string& name,
-                       const Text& format, const Text& precision, bool force) {
+                       const Text& format, const Text& precision, bool force, int compress) {
   const VectorFormat chosen = format ? parse_vector_output(*format) : vector_output_by_name(path);
   without_interpreter([&] {
     const std::vector<VectorField> fields =
         views<ColorVector<double>>(whole_lattice(extents_of(vectors, 1)), vectors.data(), vectors.shape(0));
     write_vectors(Communicator(), path, name, fields, precision ? parse_precision(*precision) : usual_precision(chosen),
-                  {}, force, chosen);
+                  {}, replacing(force, compress), chosen);
   });
 }
 
@@ -164,16 +191,16 @@ NumpyArray generate(const std::optional<Extents>& lattice, const std::string& st
 
 void add_file_functions(nb::module_& module) {
   module.def("read_gauge", &read_gauge_file, nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(),
-             nb::arg("kyu").none(), nb::arg("lattice").none());
+             nb::arg("kyu").none(), nb::arg("lattice").none(), nb::arg("probe"));
   module.def("write_gauge", &write_gauge_file, nb::arg("path"), nb::arg("links"), nb::arg("format").none(),
-             nb::arg("precision").none(), nb::arg("force"));
+             nb::arg("precision").none(), nb::arg("force"), nb::arg("compress"));
   module.def("generate", &generate, nb::arg("lattice").none(), nb::arg("start"), nb::arg("beta"), nb::arg("sweeps"),
              nb::arg("overrelaxation"), nb::arg("seed"), nb::arg("save_every"), nb::arg("save_as").none(),
              nb::arg("output").none(), nb::arg("format").none(), nb::arg("precision").none(), nb::arg("device"),
              nb::arg("force"), nb::arg("progress").none());
-  module.def("read_vectors", &read_vector_file, nb::arg("path"), nb::arg("verify"));
+  module.def("read_vectors", &read_vector_file, nb::arg("path"), nb::arg("verify"), nb::arg("probe"));
   module.def("write_vectors", &write_vector_file, nb::arg("path"), nb::arg("vectors"), nb::arg("name"),
-             nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"));
+             nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"), nb::arg("compress"));
 }
 
 }  // namespace staghorn::python

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/injected_faults.hpp"
@@ -26,6 +27,9 @@ class Surroundings {
   // The variable's text; nullptr where it is not set or the environment is not read.
   const char* variable(const char* name) const;
   const std::string& launch_file() const { return launch_file_; }
+  // The program that meets a file first which may be damaged (bounded_child.hpp); "": none does.
+  const std::string& probe() const { return probe_; }
+  void set_probe(std::string program) { probe_ = std::move(program); }
 
   // Parsed when they are first asked for. Throw Error where the text in the environment is not valid.
   InjectedFault& cuda_fault();
@@ -49,7 +53,7 @@ class Surroundings {
 
   bool reads_environment_;
   std::optional<int> rank_;
-  std::string launch_file_;
+  std::string launch_file_, probe_;
   std::once_flag cuda_parsed_, mpi_parsed_, delays_parsed_;
   std::optional<InjectedFault> cuda_fault_, mpi_fault_;
   AdverseDelays delays_;

@@ -8,6 +8,7 @@
 #include "lattice_io/eigenvectors/milc_packed.hpp"
 #include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/output_file.hpp"
+#include "lattice_io/hdf5/new_file.hpp"
 
 namespace staghorn {
 
@@ -39,11 +40,10 @@ void require_ascending(const std::string& path, const std::vector<double>& value
 
 std::optional<EigenvectorHeader> find_eigenvectors(const Communicator& communicator, const std::string& path) {
   std::optional<EigenvectorHeader> header;
+  const Hdf5Catalogue hdf5 = hdf5_eigenvector_catalogue(communicator, path);
   communicator.agree([&] {
-    if (holds_hdf5_eigenvectors(path))
-      header = read_hdf5_eigenvector_header(path);
-    else if (holds_milc_eigenvectors(path))
-      header = read_milc_eigenvector_header(path);
+    header = find_hdf5_eigenvectors(path, hdf5);
+    if (!header && holds_milc_eigenvectors(path)) header = read_milc_eigenvector_header(path);
     if (header) require_ascending(path, header->values);
   });
   return header;
@@ -55,7 +55,6 @@ EigenvectorHeader read_eigenvector_header(const Communicator& communicator, cons
     const std::string expected = "eigenvectors: HDF5 with a dataset /eigenvectors, or SciDAC as MILC writes them";
     communicator.agree([&] {
       refuse_foreign_content(PosixFile::open_to_read(path), expected);
-      require_readable_hdf5(path);
       require_readable_scidac(path);
     });
     throw FileError(path, expected, "a file of another kind");
@@ -79,6 +78,8 @@ void write_eigenvectors(const Communicator& communicator, const std::string& pat
   if (described.values.empty()) throw Error(path, "at least one eigenvector to write", 0);
   require_ascending(path, described.values);
   require_writable(path, described.format, described.precision, lattice.global());
+  if (how.compress > 0 && described.format != EigenvectorFormat::hdf5)
+    throw Error("`compress`", "a file of HDF5", "the format " + to_string(described.format));
   const auto checked = [&](std::int64_t k) -> const VectorField& {
     const VectorField& v = vector(k);
     const double norm = std::sqrt(norm2(communicator, v, Parity::even));
@@ -89,6 +90,9 @@ void write_eigenvectors(const Communicator& communicator, const std::string& pat
   write_whole_file(communicator, path, how, [&](const std::string& temporary) {
     (is_milc(described.format) ? fill_milc_eigenvectors : fill_hdf5_eigenvectors)(communicator, temporary, lattice,
                                                                                   described, checked);
+    communicator.agree([&] {
+      if (communicator.is_root() && how.compress > 0) compress_hdf5(temporary, how.compress);
+    });
   });
 }
 

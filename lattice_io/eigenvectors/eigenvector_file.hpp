@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@
 #include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
+
+struct Hdf5Dataset;
 
 enum class EigenvectorFormat { hdf5, milc, milc_packed };
 std::string to_string(EigenvectorFormat format);  // "hdf5", "milc", "milc-packed"
@@ -44,6 +47,7 @@ struct EigenvectorHeader {
   std::vector<double> last_digits;  // MILC: one unit in the last digit of each value's text; no checksum covers it
   // Attributes, or texts of XML records. Staghorn writes what the vectors belong to (solver/eigen/eigenpair_file.hpp).
   std::map<std::string, std::string> fields;
+  std::shared_ptr<const Hdf5Dataset> hdf5;  // the vectors there
 
   std::int64_t count() const { return std::int64_t(values.size()); }
 };

@@ -3,20 +3,21 @@
 #pragma once
 
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 
 namespace staghorn {
 
 constexpr std::int64_t reals_per_eigenvector_site = 6;
 
-// Whether the file has this format, by its content. Throw nothing.
-bool holds_hdf5_eigenvectors(const std::string& path);
+// Whether the file has this format, by its content. Throws nothing.
 bool holds_milc_eigenvectors(const std::string& path);
-// Throw Error where the file is HDF5 or SciDAC, but damaged: nothing says then what it holds. Also where it cannot be
-// opened.
-void require_readable_hdf5(const std::string& path);
+// Throws Error where the file is SciDAC, but damaged: nothing says then what it holds.
 void require_readable_scidac(const std::string& path);
 
-EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path);
+// Collective.
+Hdf5Catalogue hdf5_eigenvector_catalogue(const Communicator& communicator, const std::string& path);
+// Nothing where the file has no such dataset. Throws Error where it is damaged.
+std::optional<EigenvectorHeader> find_hdf5_eigenvectors(const std::string& path, const Hdf5Catalogue& file);
 EigenvectorHeader read_milc_eigenvector_header(const std::string& path);
 
 using BeginVector = std::function<VectorField&(std::int64_t)>;

@@ -10,8 +10,9 @@
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
-#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
+#include "lattice_io/hdf5/site_reader.hpp"
 
 namespace staghorn {
 
@@ -63,8 +64,9 @@ void decode(const std::byte* from, Precision precision, ColorVector<double>& sit
 std::span<const std::byte> bytes_of(const std::vector<double>& list) { return std::as_bytes(std::span(list)); }
 
 // A list and its CRC, which is an attribute of the vectors.
-std::vector<double> read_list(const std::string& path, const std::string& name, const Hdf5Dataset& vectors) {
-  std::vector<double> list = read_hdf5_reals(path, name);
+std::vector<double> read_list(const std::string& path, const std::string& name, const Hdf5Dataset& vectors,
+                              const Hdf5Catalogue& file) {
+  std::vector<double> list = file.reals(name);
   const auto stored = vectors.attributes.find(name + "_crc32");
   const std::string computed = hexadecimal(crc_of(bytes_of(list)));
   if (stored == vectors.attributes.end() || !same_hexadecimal(stored->second, computed))
@@ -75,20 +77,13 @@ std::vector<double> read_list(const std::string& path, const std::string& name, 
 
 }  // namespace
 
-bool holds_hdf5_eigenvectors(const std::string& path) {
-  try {
-    return Hdf5File(path).contains(vectors_name);
-  } catch (const Error&) {
-    return false;
-  }
+Hdf5Catalogue hdf5_eigenvector_catalogue(const Communicator& communicator, const std::string& path) {
+  return read_hdf5_catalogue(communicator, path, {vectors_name, values_name, residuals_name});
 }
 
-void require_readable_hdf5(const std::string& path) {
-  if (find_hdf5(PosixFile::open_to_read(path))) Hdf5File(path).contains(vectors_name);
-}
-
-EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path) {
-  const Hdf5Dataset dataset = describe_hdf5_dataset(path, vectors_name, "", true);
+std::optional<EigenvectorHeader> find_hdf5_eigenvectors(const std::string& path, const Hdf5Catalogue& file) {
+  if (!file.contains(vectors_name)) return std::nullopt;
+  const Hdf5Dataset& dataset = file.dataset(vectors_name, "", true);
   const std::vector<std::int64_t>& shape = dataset.shape;
   const std::int64_t last = dataset.precision == Precision::fp16 ? fp16_numbers : 3;
   if (shape.size() != 6 || shape.back() != last || shape.front() < 1)
@@ -100,8 +95,9 @@ EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path) {
   header.extents = {int(2 * shape[4]), int(shape[3]), int(shape[2]), int(shape[1])};
   header.precision = dataset.precision;
   header.fields = dataset.attributes;
-  header.values = read_list(path, values_name, dataset);
-  header.residuals = read_list(path, residuals_name, dataset);
+  header.hdf5 = std::make_shared<Hdf5Dataset>(dataset);
+  header.values = read_list(path, values_name, dataset, file);
+  header.residuals = read_list(path, residuals_name, dataset, file);
   for (const std::vector<double>* list : {&header.values, &header.residuals})
     if (std::int64_t(list->size()) != shape.front() && (list == &header.values || !list->empty()))
       throw FileError(path + (list == &header.values ? ": eigenvalues" : ": residuals"),
@@ -111,12 +107,8 @@ EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path) {
 
 void read_hdf5_eigenvectors(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,
                             bool no_verify, const BeginVector& begin, const EndVector& end) {
-  Hdf5Dataset dataset;
   std::optional<Hdf5SiteReader> reader;
-  communicator.agree([&] {
-    dataset = describe_hdf5_dataset(header.path, vectors_name, "", true);
-    reader.emplace(dataset, int(dataset.shape.size()) - 1);
-  });
+  communicator.agree([&] { reader.emplace(*header.hdf5, int(header.hdf5->shape.size()) - 1); });
   const std::int64_t bytes = vector_bytes(header.precision), half_volume = lattice.global_volume() / 2;
   const auto checksum = scidac_checksum(bytes);
   const SiteSlabs slabs(communicator, lattice, bytes / 2);
@@ -134,7 +126,7 @@ void read_hdf5_eigenvectors(const Communicator& communicator, const EigenvectorH
           });
         });
     if (k + 1 == header.count()) {  // before the last vector counts
-      const ChecksumResults results = compare_checksums(dataset.attributes, checksum->combine(communicator));
+      const ChecksumResults results = compare_checksums(header.hdf5->attributes, checksum->combine(communicator));
       if (!no_verify) require_verified(header.path + ": dataset eigenvectors", results);
     }
     end(k);
@@ -148,6 +140,13 @@ void fill_hdf5_eigenvectors(const Communicator& communicator, const std::string&
   const std::int64_t bytes = vector_bytes(precision), half_volume = lattice.global_volume() / 2;
   const auto n = std::int64_t(described.values.size());
   std::optional<PosixFile> file;
+  std::int64_t offset = 0;
+  communicator.agree([&] {
+    const std::int64_t last = precision == Precision::fp16 ? fp16_numbers : 3;
+    if (communicator.is_root())
+      offset = begin_hdf5(path, {{vectors_name, {n, e[3], e[2], e[1], e[0] / 2, last}, precision}}).at(0);
+  });
+  communicator.broadcast(&offset, sizeof offset);
   communicator.agree([&] { file.emplace(PosixFile::open_to_write(path)); });
   const auto checksum = scidac_checksum(bytes);
   const SiteSlabs slabs(communicator, lattice, bytes / 2);
@@ -160,21 +159,23 @@ void fill_hdf5_eigenvectors(const Communicator& communicator, const std::string&
         },
         [&](std::int64_t first_site, std::span<std::byte> rows) {
           const std::int64_t first_vector = first_site / 2 + k * half_volume;
-          file->write(hdf5_data_offset + first_vector * bytes, rows);
+          file->write(offset + first_vector * bytes, rows);
           checksum->add(first_vector, rows);
         });
   }
   communicator.agree([&] { file->flush_and_close(); });
 
-  NewHdf5Dataset dataset{vectors_name, {n, e[3], e[2], e[1], e[0] / 2, precision == Precision::fp16 ? fp16_numbers : 3},
-                         precision,    described.attributes,
-                         {},           {{values_name, described.values}, {residuals_name, described.residuals}}};
+  Hdf5Attributes dataset{vectors_name, described.attributes};
+  std::vector<Hdf5Table> lists;
+  for (const auto& [name, list] : {std::pair(values_name, &described.values), {residuals_name, &described.residuals}}) {
+    lists.push_back({name, {std::int64_t(list->size())}, *list, {}, {}});
+    dataset.texts[std::string(name) + "_crc32"] = hexadecimal(crc_of(bytes_of(*list)));
+  }
   dataset.texts.try_emplace("creator", creator());
   dataset.texts.try_emplace("date", creation_date());
   for (const auto& [key, value] : checksum->combine(communicator)) dataset.texts[key] = value;
-  for (const auto& [name, list] : dataset.lists) dataset.texts[name + "_crc32"] = hexadecimal(crc_of(bytes_of(list)));
   communicator.agree([&] {
-    if (communicator.is_root()) write_hdf5_metadata(path, dataset);
+    if (communicator.is_root()) finish_hdf5(path, {dataset}, lists);
   });
 }
 

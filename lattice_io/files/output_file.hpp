@@ -120,6 +120,7 @@ struct Replacing {
   Replacing(bool force, FilesTogether* with = nullptr) : force(force), with(with) {}  // NOLINT: plain flags are many
   bool force;
   FilesTogether* with;
+  int compress = 0;  // of HDF5: fields are compressed with this level of gzip, 1 to 9; 0: they are not
 };
 
 // Writes a file as OutputFile::fill, or completes it and adds it to `how.with`.

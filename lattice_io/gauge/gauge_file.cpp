@@ -12,7 +12,7 @@
 #include "lattice_io/files/lime.hpp"
 #include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
-#include "lattice_io/hdf5/object_header.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 
 namespace staghorn {
 
@@ -32,7 +32,7 @@ constexpr NamedChoice<GaugeFormat, 9> formats{"gauge format",
 constexpr const char* known_formats = "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC, HDF5, NumPy or openQCD";
 
 GaugeHeader parse_header(const std::string& path, const std::optional<std::string>& dataset,
-                         const std::optional<Extents>& lattice) {
+                         const std::optional<Extents>& lattice, const Hdf5Catalogue& hdf5) {
   const PosixFile file = PosixFile::open_to_read(path);
   refuse_foreign_content(file, known_formats);
   const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 64));
@@ -42,11 +42,11 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
   const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
   const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
 
-  if (find_hdf5(file)) {
-    const bool has_own = !dataset && Hdf5File(path).contains("links");
+  if (hdf5.is_hdf5()) {
+    const bool has_own = !dataset && hdf5.contains("links");
     if (!has_own)
-      if (auto header = find_pyquda_links(path, dataset.value_or("LatticeColorMatrix"))) return std::move(*header);
-    return read_hdf5_gauge_header(path, dataset.value_or("links"));
+      if (auto header = find_pyquda_links(path, dataset.value_or(pyquda_group), hdf5)) return std::move(*header);
+    return read_hdf5_gauge_header(path, dataset.value_or("links"), hdf5);
   }
   if (dataset) throw Error("dataset", "an HDF5 file, in which it is the name of the links", path);
   if (start.starts_with(npy_magic)) return read_npy_gauge_header(file);
@@ -86,8 +86,11 @@ Precision usual_precision(GaugeFormat format, Precision links) {
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path,
                               const std::optional<std::string>& dataset, const std::optional<Extents>& lattice) {
   GaugeHeader header;
+  std::vector<std::string> names = {"links", pyquda_group};
+  if (dataset) names = {*dataset};
+  const Hdf5Catalogue hdf5 = read_hdf5_catalogue(communicator, path, names);
   communicator.agree([&] {
-    header = parse_header(path, dataset, lattice);
+    header = parse_header(path, dataset, lattice, hdf5);
     if (lattice && header.extents != *lattice)
       throw FileError(path, "a lattice of " + to_string(*lattice), to_string(header.extents));
   });

@@ -25,6 +25,7 @@
 namespace staghorn {
 
 class ScidacVolumes;
+struct Hdf5Dataset;
 
 enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu, pyquda };
 std::string to_string(GaugeFormat format);
@@ -60,8 +61,9 @@ struct GaugeHeader {
 
   std::int64_t data_offset = -1;                 // byte of the first site; -1 where `datasets` or `volumes` have them
   std::shared_ptr<const ScidacVolumes> volumes;  // of a SciDAC file in parts, whose first field holds the links
-  std::map<std::string, std::string> checksums;  // as stored, by the names of GaugeChecks
-  std::vector<std::string> warnings;             // header numbers that the format defines and the file lacks
+  std::vector<std::shared_ptr<const Hdf5Dataset>> hdf5;  // what `datasets` are
+  std::map<std::string, std::string> checksums;          // as stored, by the names of GaugeChecks
+  std::vector<std::string> warnings;                     // header numbers that the format defines and the file lacks
 };
 
 // Names of the checks: sum29, sum31 (MILC); nersc, plaquette, link_trace (NERSC), suma, sumb too in those by Staghorn;

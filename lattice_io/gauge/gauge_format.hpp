@@ -19,6 +19,7 @@
 
 namespace staghorn {
 
+class Hdf5Catalogue;
 using Metadata = std::map<std::string, std::string>;
 
 // What is known of a configuration only once its sites have been written.
@@ -32,8 +33,9 @@ struct GaugeNumbers {
 class GaugeFrame {
  public:
   virtual ~GaugeFrame() = default;
-  // Writes what comes before the sites into the empty file `path` and returns the byte offset of the first site.
-  virtual std::int64_t begin(const std::string& path) = 0;
+  // Writes what comes before the sites into the empty file `path` and returns the byte offset of the first site, or of
+  // that in each block.
+  virtual std::vector<std::int64_t> begin(const std::string& path) = 0;
   // Completes the file: all sites are written.
   virtual void finish(const std::string& path, const GaugeNumbers& numbers) = 0;
 };
@@ -42,10 +44,12 @@ GaugeHeader read_milc_header(const PosixFile& file);
 GaugeHeader read_nersc_header(const PosixFile& file);
 // ILDG or SciDAC. `lattice`: the extents of a file that does not say them.
 GaugeHeader read_lime_gauge_header(const PosixFile& file, const std::optional<Extents>& lattice);
-GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name);
+GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name, const Hdf5Catalogue& file);
 // The links of PyQUDA's group `name`; nothing if `path` has no group of that name with four members. Throws Error where
 // these are not the directions.
-std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name);
+std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name,
+                                             const Hdf5Catalogue& file);
+constexpr const char* pyquda_group = "LatticeColorMatrix";  // as PyQUDA calls it
 GaugeHeader read_npy_gauge_header(const PosixFile& file);
 // Nothing if the file is none of openQCD: four extents that the file's size fits.
 std::optional<GaugeHeader> find_openqcd_header(const PosixFile& file);

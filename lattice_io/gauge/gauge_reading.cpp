@@ -12,7 +12,7 @@
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/gauge/link_bytes.hpp"
-#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/site_reader.hpp"
 
 namespace staghorn {
 
@@ -44,22 +44,21 @@ ChecksumResult compare_number(const std::string& stored, double computed, double
   return {stored, fixed_digits(computed, 12), is_number && std::abs(value - computed) <= tolerance};
 }
 
-// How the sites of an open file are fetched: at their offset, or from the pieces that HDF5 stores.
+// How the sites of an open file are fetched: at their offset, or as HDF5 and SciDAC say.
 class SiteSource {
  public:
   explicit SiteSource(const GaugeHeader& header) : header_(header) {
     if (header.data_offset >= 0) file_.emplace(PosixFile::open_to_read(header.path));
-    if (header.data_offset < 0)
-      for (const std::string& name : header.datasets) hdf5_.emplace_back(describe_hdf5_dataset(header.path, name), 4);
+    for (const auto& dataset : header.hdf5) hdf5_.emplace_back(*dataset, 4);
   }
   void fetch(int block, std::int64_t first_site, std::span<std::byte> sites) const {
     if (header_.volumes)
       header_.volumes->read(0, bytes_per_site(header_), first_site, sites);
-    else if (file_)
+    else if (!hdf5_.empty())
+      hdf5_[std::size_t(block)].read(first_site, sites);
+    else
       file_->read(header_.data_offset + (block * volume(header_.extents) + first_site) * block_site_bytes(header_),
                   sites);
-    else
-      hdf5_[std::size_t(block)].read(first_site, sites);
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/gauge/link_bytes.hpp"
+#include "lattice_io/hdf5/new_file.hpp"
 
 namespace staghorn {
 
@@ -81,10 +82,9 @@ bool is_little_endian(GaugeFormat format) {
 
 // Writes one block and adds its checksums to `computed`.
 void write_block(const Communicator& communicator, const GaugeHeader& header, int block, const PosixFile& file,
-                 const LinkField& links, std::map<std::string, std::string>& computed) {
+                 std::int64_t offset, const LinkField& links, std::map<std::string, std::string>& computed) {
   const auto checksum = checksum_of(header), second = second_checksum_of(header);
   const std::int64_t site_bytes = block_site_bytes(header);
-  const std::int64_t offset = header.data_offset + block * volume(header.extents) * site_bytes;
   SiteSlabs(communicator, links.lattice(), site_bytes)
       .write([&](std::int64_t first_site,
                  std::span<std::byte> sites) { pack_links(header, block, &links[first_site], sites); },
@@ -112,15 +112,22 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
   header.big_endian = !is_little_endian(format);
   header.order = order_of(format);
   if (format == GaugeFormat::nersc) header.checksums = {{"suma", ""}, {"sumb", ""}};  // to be computed, too
+  if (how.compress > 0 && format != GaugeFormat::hdf5 && format != GaugeFormat::pyquda)
+    throw Error("`compress`", "a file of HDF5", "the format " + to_string(format));
   const auto frame = frame_of(header, metadata);
   require_links_the_format_can_hold(communicator, header, links);
 
   write_whole_file(communicator, path, how, [&](const std::string& temporary) {
     const bool is_root = communicator.is_root();
+    std::vector<std::int64_t> offsets(std::size_t(n_blocks(header.order)), 0);
     communicator.agree([&] {
-      if (is_root) header.data_offset = frame->begin(temporary);
+      if (!is_root) return;
+      const std::vector<std::int64_t> begins = frame->begin(temporary);
+      const std::int64_t block_bytes = volume(header.extents) * block_site_bytes(header);
+      for (std::size_t block = 0; block < offsets.size(); ++block)
+        offsets[block] = begins.size() > 1 ? begins.at(block) : begins.at(0) + std::int64_t(block) * block_bytes;
     });
-    communicator.broadcast(&header.data_offset, sizeof header.data_offset);
+    communicator.broadcast(offsets.data(), offsets.size() * sizeof offsets[0]);
 
     std::optional<PosixFile> file;
     communicator.agree([&] { file.emplace(PosixFile::open_to_write(temporary)); });
@@ -128,12 +135,13 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
     if (header.order == LinkOrder::at_odd_sites) write_openqcd_links(communicator, *file, links);
     if (header.order != LinkOrder::at_odd_sites)
       for (int block = 0; block < n_blocks(header.order); ++block)
-        write_block(communicator, header, block, *file, links, checksums);
+        write_block(communicator, header, block, *file, offsets[std::size_t(block)], links, checksums);
     communicator.agree([&] { file->flush_and_close(); });
 
     const GaugeNumbers numbers = numbers_of(communicator, header, links, std::move(checksums));
     communicator.agree([&] {
       if (is_root) frame->finish(temporary, numbers);
+      if (is_root && how.compress > 0) compress_hdf5(temporary, how.compress);
     });
   });
 }

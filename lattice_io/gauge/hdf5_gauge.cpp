@@ -8,7 +8,7 @@
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
-#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
 
 namespace staghorn {
@@ -19,18 +19,20 @@ class Hdf5Frame : public GaugeFrame {
  public:
   Hdf5Frame(const GaugeHeader& header, const Metadata& metadata) : header_(header), metadata_(metadata) {}
 
-  std::int64_t begin(const std::string&) override { return hdf5_data_offset; }
+  std::vector<std::int64_t> begin(const std::string& path) override {
+    const Extents& e = header_.extents;
+    return begin_hdf5(path, {{"links", {e[3], e[2], e[1], e[0], 4, 3, 3}, header_.precision}});
+  }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
-    const Extents& e = header_.extents;
-    NewHdf5Dataset dataset{"links", {e[3], e[2], e[1], e[0], 4, 3, 3}, header_.precision, metadata_, {}};
-    dataset.texts["creator"] = creator();
-    dataset.texts["date"] = creation_date();
-    for (const auto& [name, value] : numbers.checksums) dataset.texts[name] = value;
-    dataset.texts.erase("plaquette");
-    dataset.texts.erase("link_trace");
-    dataset.numbers = {{"plaquette", numbers.plaquette}, {"link_trace", numbers.link_trace.real()}};
-    write_hdf5_metadata(path, dataset);
+    Hdf5Attributes links{"links", metadata_};
+    links.texts["creator"] = creator();
+    links.texts["date"] = creation_date();
+    for (const auto& [name, value] : numbers.checksums) links.texts[name] = value;
+    links.texts.erase("plaquette");
+    links.texts.erase("link_trace");
+    links.numbers = {{"plaquette", numbers.plaquette}, {"link_trace", numbers.link_trace.real()}};
+    finish_hdf5(path, {links});
   }
 
  private:
@@ -40,8 +42,8 @@ class Hdf5Frame : public GaugeFrame {
 
 }  // namespace
 
-GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name) {
-  const Hdf5Dataset dataset = describe_hdf5_dataset(path, name, "; `dataset` says which of them holds the links");
+GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name, const Hdf5Catalogue& file) {
+  const Hdf5Dataset& dataset = file.dataset(name, "; `dataset` says which of them holds the links");
   const std::vector<std::int64_t>& shape = dataset.shape;
   if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3)
     throw FileError(path + ": shape of dataset " + name, "(T, Z, Y, X, 4, 3, 3)", shape_text(shape));
@@ -53,7 +55,7 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& n
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
   require_usable_extents(path, header.extents);
   header.big_endian = false;  // Hdf5SiteReader turns the others round
-  header.data_offset = dataset.big_endian ? -1 : dataset.data_offset;
+  header.hdf5 = {std::make_shared<Hdf5Dataset>(dataset)};
   header.fields = dataset.attributes;
   for (const char* name : {"suma", "sumb", "plaquette"})
     if (dataset.attributes.count(name)) header.checksums[name] = dataset.attributes.at(name);
@@ -68,7 +70,6 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& n
                               " is read as U[T, Z, Y, X, mu, 3, 3], and fits PyQUDA's U[mu, T, Z, Y, X, 3, 3] too");
   if (!header.checksums.count("plaquette"))
     header.warnings.push_back("dataset " + name + " has no attribute plaquette to compare with");
-  if (header.data_offset >= 0) require_complete(PosixFile::open_to_read(path), header);
   return header;
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 class KyuFrame : public GaugeFrame {
  public:
-  std::int64_t begin(const std::string&) override { return 0; }
+  std::vector<std::int64_t> begin(const std::string&) override { return {0}; }
   void finish(const std::string&, const GaugeNumbers&) override {}
 };
 

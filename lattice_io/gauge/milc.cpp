@@ -26,7 +26,7 @@ class MilcFrame : public GaugeFrame {
   MilcFrame(const GaugeHeader& header, const Metadata& metadata)
       : header_(header), time_stamp_(value_or(metadata, "time_stamp", creation_date())) {}
 
-  std::int64_t begin(const std::string&) override { return milc_header_bytes; }
+  std::vector<std::int64_t> begin(const std::string&) override { return {milc_header_bytes}; }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
     std::array<std::byte, milc_header_bytes> bytes{};

@@ -108,11 +108,11 @@ class NerscFrame : public GaugeFrame {
  public:
   NerscFrame(const GaugeHeader& header, const Metadata& metadata) : header_(header), metadata_(metadata) {}
 
-  std::int64_t begin(const std::string&) override {
+  std::vector<std::int64_t> begin(const std::string&) override {
     GaugeNumbers unknown;
     for (const auto& [key, name] : checksum_keys) unknown.checksums[name] = "00000000";
     data_offset_ = std::int64_t(text(unknown).size());
-    return data_offset_;
+    return {data_offset_};
   }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {

@@ -14,13 +14,13 @@ class NpyFrame : public GaugeFrame {
  public:
   explicit NpyFrame(const GaugeHeader& header) : header_(header) {}
 
-  std::int64_t begin(const std::string& path) override {
+  std::vector<std::int64_t> begin(const std::string& path) override {
     const Extents& e = header_.extents;
     const std::string text = npy_header({4, e[3], e[2], e[1], e[0], 3, 3}, header_.precision);
     PosixFile file = PosixFile::open_to_write(path);
     file.write_text(0, text);
     file.flush_and_close();
-    return std::int64_t(text.size());
+    return {std::int64_t(text.size())};
   }
 
   void finish(const std::string&, const GaugeNumbers&) override {}

@@ -24,7 +24,7 @@ class OpenqcdFrame : public GaugeFrame {
  public:
   explicit OpenqcdFrame(const GaugeHeader& header) : header_(header) {}
 
-  std::int64_t begin(const std::string&) override { return openqcd_header_bytes; }
+  std::vector<std::int64_t> begin(const std::string&) override { return {openqcd_header_bytes}; }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
     std::array<std::byte, openqcd_header_bytes> bytes{};

@@ -8,10 +8,8 @@
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
-#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
-#include "lattice_io/hdf5/new_group.hpp"
-#include "lattice_io/hdf5/object_header.hpp"
 
 namespace staghorn {
 
@@ -48,32 +46,38 @@ void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Data
                     to_string(header.extents) + " sites and " + to_string(header.precision) + " as in the others",
                     to_string(extents) + " and " + to_string(dataset.precision));
   header.datasets.push_back(name);
+  header.hdf5.push_back(std::make_shared<Hdf5Dataset>(dataset));
   for (const std::string sum : {"sum29", "sum31"})
     if (dataset.attributes.count(sum)) header.checksums[sum + " of " + name] = dataset.attributes.at(sum);
   for (const auto& [key, value] : dataset.attributes) header.fields[name + ": " + key] = value;
 }
 
-constexpr const char* usual_group = "LatticeColorMatrix";
-
 class PyqudaFrame : public GaugeFrame {
  public:
   explicit PyqudaFrame(const GaugeHeader& header) : header_(header) {}
 
-  std::int64_t begin(const std::string&) override { return hdf5_data_offset; }
+  std::vector<std::int64_t> begin(const std::string& path) override {
+    const Extents& e = header_.extents;
+    std::vector<NewHdf5Dataset> datasets;
+    for (const std::string& name : header_.datasets)
+      datasets.push_back({name, {e[3], e[2], e[1], e[0], 3, 3}, header_.precision});
+    return begin_hdf5(path, datasets);
+  }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
-    const Extents& e = header_.extents;
     std::string lattice;
-    for (const int extent : e) lattice += (lattice.empty() ? "" : " ") + std::to_string(extent);
-    NewHdf5Group group{usual_group, {}, {e[3], e[2], e[1], e[0], 3, 3}, header_.precision, {}};
-    group.texts = {{"Annotation", creator() + ", " + creation_date()}, {"Color", "3"}, {"Lattice", lattice}};
+    for (const int extent : header_.extents) lattice += (lattice.empty() ? "" : " ") + std::to_string(extent);
+    std::vector<Hdf5Attributes> objects = {
+        {pyquda_group,
+         {{"Annotation", creator() + ", " + creation_date()}, {"Color", "3"}, {"Lattice", lattice}},
+         {},
+         true}};
     for (std::size_t mu = 0; mu < 4; ++mu) {
-      NewHdf5Member member{names_written[mu], {}};
+      Hdf5Attributes& direction = objects.emplace_back(Hdf5Attributes{header_.datasets[mu], {}, {}, true});
       for (const std::string sum : {"sum29", "sum31"})
-        member.texts[sum] = numbers.checksums.at(checksum_name(header_, int(mu), sum));
-      group.members.push_back(std::move(member));
+        direction.texts[sum] = numbers.checksums.at(checksum_name(header_, int(mu), sum));
     }
-    write_hdf5_group(path, group);
+    finish_hdf5(path, objects);
   }
 
  private:
@@ -83,12 +87,13 @@ class PyqudaFrame : public GaugeFrame {
 }  // namespace
 
 std::unique_ptr<GaugeFrame> pyquda_frame(GaugeHeader& header) {
-  for (const char* direction : names_written) header.datasets.push_back(std::string(usual_group) + "/" + direction);
+  for (const char* direction : names_written) header.datasets.push_back(std::string(pyquda_group) + "/" + direction);
   return std::make_unique<PyqudaFrame>(header);
 }
 
-std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name) {
-  const std::vector<std::string> found = Hdf5File(path).members_of(name);
+std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name,
+                                             const Hdf5Catalogue& file) {
+  const std::vector<std::string> found = file.members_of(name);
   if (found.size() != 4) return std::nullopt;
   const std::optional<Names> names = directions_of(found);
   if (!names)
@@ -102,7 +107,7 @@ std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std:
   header.big_endian = false;  // Hdf5SiteReader turns the others round
   for (const char* direction : *names) {
     const std::string dataset = name + "/" + direction;
-    take_direction(header, dataset, describe_hdf5_dataset(path, dataset));
+    take_direction(header, dataset, file.dataset(dataset));
   }
   require_usable_extents(path, header.extents);
   return header;

@@ -30,13 +30,13 @@ class ScidacFrame : public GaugeFrame {
     file_.data_type = "ildg-binary-data";
   }
 
-  std::int64_t begin(const std::string& path) override {
+  std::vector<std::int64_t> begin(const std::string& path) override {
     const std::string text = begin_scidac_file(file_);
     PosixFile file = PosixFile::open_to_write(path);
     file.write_text(0, text);
     file.flush_and_close();
     data_offset_ = std::int64_t(text.size());
-    return data_offset_;
+    return {data_offset_};
   }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {

@@ -1,11 +1,8 @@
-// A new HDF5 file, written without the HDF5 library: one dataset of complex numbers or of 16-bit integers with short
-// lists of reals beside it, or a few tables. Local.
+// New HDF5 files, of which the library writes all but the large numbers: it says where these begin, and all ranks write
+// them. Local.
 //
-//   superblock | root group | ... | numbers from byte hdf5_data_offset on | header of the dataset, with its attributes
-//   | numbers and header of each list
-//
-// All metadata carry checksums (version 2 of superblock and object headers, which HDF5 1.8 and later read), and texts
-// have a fixed length. The file has neither dates nor padding of unknown content, so equal input gives equal bytes.
+// Metadata have checksums: superblock 2 and object headers 2, which HDF5 1.8 and later read. The file has no dates of
+// the library's, so equal input gives equal bytes.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +14,25 @@
 
 namespace staghorn {
 
-constexpr std::int64_t hdf5_data_offset = 4096;
-
 struct NewHdf5Dataset {
-  std::string name;
+  std::string name;  // or group/name
   std::vector<std::int64_t> shape;
-  Precision precision = Precision::fp64;               // fp16: 16-bit integers (hdf5_value_bytes)
-  std::map<std::string, std::string> texts;            // attributes; what exceeds 60000 bytes is cut off
-  std::map<std::string, double> numbers;               // attributes
-  std::map<std::string, std::vector<double>> lists{};  // more datasets, of one dimension
+  Precision precision = Precision::fp64;  // of complex numbers; fp16: 16-bit integers
 };
 
-// Writes everything but the numbers of the dataset into the existing file `path`, flushed and closed.
-void write_hdf5_metadata(const std::string& path, const NewHdf5Dataset& dataset);
+// Makes the existing file `path` one of HDF5 with these datasets, without numbers, and returns where each begins. With
+// `goes_on` a file stays as it is that has them already.
+std::vector<std::int64_t> begin_hdf5(const std::string& path, const std::vector<NewHdf5Dataset>& datasets,
+                                     bool goes_on = false);
+
+// Of one object. Texts have a fixed length, and what exceeds 60000 bytes is cut off; or a variable one: h5py gives such
+// a text as `str`, with which PyQUDA compares.
+struct Hdf5Attributes {
+  std::string object;
+  std::map<std::string, std::string> texts;
+  std::map<std::string, double> numbers{};
+  bool variable_length = false;
+};
 
 // A small dataset of reals, or of texts: either list may be filled.
 struct Hdf5Table {
@@ -40,8 +43,12 @@ struct Hdf5Table {
   std::map<std::string, std::string> texts;  // attributes
 };
 
-// Writes a whole file with these tables into the existing file `path`, flushed and closed. Throws Error where there are
-// too many for the first 4096 bytes, or a shape does not fit its table.
-void write_hdf5_tables(const std::string& path, const std::vector<Hdf5Table>& tables);
+// Adds attributes and tables to the file, flushed to the disk. Throws Error where a shape does not fit its table.
+void finish_hdf5(const std::string& path, const std::vector<Hdf5Attributes>& attributes,
+                 const std::vector<Hdf5Table>& tables = {});
+
+// Writes the complete file once more, its fields shuffled and deflated in chunks within time slices. `level`: 1 to 9 of
+// gzip. It needs the disk for both.
+void compress_hdf5(const std::string& path, int level);
 
 }  // namespace staghorn

@@ -1,13 +1,15 @@
 // Colour vectors in HDF5: a dataset of shape (n_rhs, T, Z, Y, X, 3), of which the first axis may be missing.
+#include <filesystem>
 #include <optional>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
+#include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
-#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
-#include "lattice_io/hdf5/object_header.hpp"
+#include "lattice_io/hdf5/site_reader.hpp"
 #include "lattice_io/vectors/vector_format.hpp"
 #include "lattice_io/vectors/vector_stream.hpp"
 
@@ -29,18 +31,14 @@ void read_sites(const SiteSlabs& slabs, Precision precision, VectorField& vector
   });
 }
 
-// `name`; a file of solutions can be a source, too.
-std::string dataset_for(const std::string& path, const std::string& name) {
-  if (name != "source") return name;
-  const Hdf5File file(path);
-  return !file.contains(name) && file.contains("solution") ? "solution" : name;
-}
-
 }  // namespace
 
-VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& asked) {
-  const std::string name = dataset_for(path, asked);
-  const Hdf5Dataset dataset = describe_hdf5_dataset(path, name);
+VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& asked, const Hdf5Catalogue& file) {
+  if (!file.is_hdf5()) throw FileError(path, "an HDF5 file", first_bytes(PosixFile::open_to_read(path)));
+  // A file of solutions can be a source, too.
+  const bool is_solution = asked == "source" && !file.contains(asked) && file.contains("solution");
+  const std::string name = is_solution ? "solution" : asked;
+  const Hdf5Dataset& dataset = file.dataset(name);
   const std::vector<std::int64_t>& shape = dataset.shape;
   const std::size_t rank = shape.size();
   if ((rank != 5 && rank != 6) || shape.back() != 3 || shape.front() < 1)
@@ -52,7 +50,7 @@ VectorHeader read_hdf5_vector_header(const std::string& path, const std::string&
   header.dataset = name;
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(shape[rank - 2 - mu]);
   header.precision = dataset.precision;
-  header.big_endian = dataset.big_endian;
+  header.hdf5 = std::make_shared<Hdf5Dataset>(dataset);
   header.n_vectors = rank == 6 ? shape.front() : 1;
   header.fields = dataset.attributes;
   return header;
@@ -76,7 +74,8 @@ void write_hdf5_vectors(const Communicator& communicator, const std::string& pat
 
 VectorHeader read_stream_header(const Communicator& communicator, const std::string& path, const std::string& name) {
   VectorHeader header;
-  communicator.agree([&] { header = read_hdf5_vector_header(path, name); });
+  const Hdf5Catalogue file = read_hdf5_catalogue(communicator, path, {name, "solution"});
+  communicator.agree([&] { header = read_hdf5_vector_header(path, name, file); });
   return header;
 }
 
@@ -85,10 +84,7 @@ void read_one_vector(const Communicator& communicator, const VectorHeader& heade
   const Lattice& lattice = vector.lattice();
   require_extents(header, lattice);
   std::optional<Hdf5SiteReader> reader;
-  communicator.agree([&] {
-    const Hdf5Dataset dataset = describe_hdf5_dataset(header.path, header.dataset);
-    reader.emplace(dataset, int(dataset.shape.size()) - 1);
-  });
+  communicator.agree([&] { reader.emplace(*header.hdf5, int(header.hdf5->shape.size()) - 1); });
   read_sites(SiteSlabs(communicator, lattice, reals_per_vector * bytes_per_real(header.precision)), header.precision,
              vector, [&](std::int64_t first_site, std::span<std::byte> sites) {
                reader->read(first_site + k * lattice.global_volume(), sites);
@@ -99,12 +95,8 @@ ChecksumResults read_each_vector(const Communicator& communicator, const VectorH
                                  const std::function<VectorField&(std::int64_t)>& begin,
                                  const std::function<void(std::int64_t)>& end) {
   require_extents(header, lattice);
-  Hdf5Dataset dataset;
   std::optional<Hdf5SiteReader> reader;
-  communicator.agree([&] {
-    dataset = describe_hdf5_dataset(header.path, header.dataset);
-    reader.emplace(dataset, int(dataset.shape.size()) - 1);
-  });
+  communicator.agree([&] { reader.emplace(*header.hdf5, int(header.hdf5->shape.size()) - 1); });
   const std::int64_t site_bytes = reals_per_vector * bytes_per_real(header.precision);
   const auto checksum = scidac_checksum(site_bytes);
   const SiteSlabs slabs(communicator, lattice, site_bytes);
@@ -116,7 +108,7 @@ ChecksumResults read_each_vector(const Communicator& communicator, const VectorH
     });
     if (end) end(k);
   }
-  return compare_checksums(dataset.attributes, checksum->combine(communicator));
+  return compare_checksums(header.hdf5->attributes, checksum->combine(communicator));
 }
 
 VectorWriter::VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
@@ -134,8 +126,26 @@ VectorWriter::VectorWriter(const Communicator& communicator, const std::string& 
   communicator.agree([&] { file_.emplace(PosixFile::open_to_write(path)); });
 }
 
+void VectorWriter::begin() {
+  if (data_offset_ > 0) return;
+  const Extents& e = lattice_.global();
+  job_.agree([&] {
+    if (job_.is_root())
+      data_offset_ = begin_hdf5(path_, {{name_, {n_vectors_, e[3], e[2], e[1], e[0], 3}, precision_}}, true).at(0);
+  });
+  job_.broadcast(&data_offset_, sizeof data_offset_);
+}
+
+void VectorWriter::empty() {
+  job_.agree([&] {
+    if (job_.is_root()) std::filesystem::resize_file(path_, 0);
+  });
+  data_offset_ = 0;
+}
+
 // Adds the bytes of a vector to the checksum, and stores them.
 void VectorWriter::move(std::int64_t k, const VectorField& vector, bool stores) {
+  begin();
   SiteSlabs(communicator_, lattice_, site_bytes_)
       .write(
           [&](std::int64_t first_site, std::span<std::byte> sites) {
@@ -144,7 +154,7 @@ void VectorWriter::move(std::int64_t k, const VectorField& vector, bool stores) 
           },
           [&](std::int64_t first_site, std::span<std::byte> sites) {
             first_site += k * lattice_.global_volume();
-            if (stores) file_->write(hdf5_data_offset + first_site * site_bytes_, sites);
+            if (stores) file_->write(data_offset_ + first_site * site_bytes_, sites);
             checksum_->add(first_site, sites);
           });
 }
@@ -153,11 +163,12 @@ void VectorWriter::write(std::int64_t k, const VectorField& vector) { move(k, ve
 
 void VectorWriter::accept(std::int64_t k, const VectorField& vector) { move(k, vector, false); }
 
-void VectorWriter::read_back(std::int64_t k, VectorField& vector) const {
+void VectorWriter::read_back(std::int64_t k, VectorField& vector) {
+  begin();
   read_sites(SiteSlabs(communicator_, lattice_, site_bytes_), precision_, vector,
              [&](std::int64_t first_site, std::span<std::byte> sites) {
                first_site += k * lattice_.global_volume();
-               file_->read(hdf5_data_offset + first_site * site_bytes_, sites);
+               file_->read(data_offset_ + first_site * site_bytes_, sites);
              });
 }
 
@@ -168,15 +179,17 @@ void VectorWriter::flush() {
   });
 }
 
-void VectorWriter::finish(std::map<std::string, std::string> attributes) {
+void VectorWriter::finish(std::map<std::string, std::string> attributes, int compress) {
+  begin();
   job_.agree([&] { file_->flush_and_close(); });
-  const Extents& e = lattice_.global();
-  NewHdf5Dataset dataset{name_, {n_vectors_, e[3], e[2], e[1], e[0], 3}, precision_, std::move(attributes), {}};
+  Hdf5Attributes dataset{name_, std::move(attributes)};
   dataset.texts.try_emplace("creator", creator());
   dataset.texts.try_emplace("date", creation_date());
   for (const auto& [key, value] : checksum_->combine(job_)) dataset.texts[key] = value;
   job_.agree([&] {
-    if (job_.is_root()) write_hdf5_metadata(path_, dataset);
+    if (!job_.is_root()) return;
+    finish_hdf5(path_, {dataset});
+    if (compress > 0) compress_hdf5(path_, compress);
   });
 }
 
@@ -185,7 +198,7 @@ void fill_with_vectors(const Communicator& communicator, const std::string& path
                        const std::function<const VectorField&(std::int64_t)>& vector) {
   VectorWriter writer(communicator, path, lattice, n_vectors, described.name, described.precision);
   for (std::int64_t k = 0; k < n_vectors; ++k) writer.write(k, vector(k));
-  writer.finish(described.attributes);
+  writer.finish(described.attributes, described.compress);
 }
 
 }  // namespace staghorn

@@ -12,7 +12,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/scidac.hpp"
 #include "lattice_io/files/text_file.hpp"
-#include "lattice_io/hdf5/object_header.hpp"
+#include "lattice_io/hdf5/catalogue.hpp"
 #include "lattice_io/vectors/vector_format.hpp"
 
 namespace staghorn {
@@ -32,24 +32,16 @@ VectorFormat format_of(const std::string& path) {
   return big == fnal_magic || little == fnal_magic ? VectorFormat::fnal : VectorFormat::hdf5;
 }
 
-bool contains(const std::string& path, const std::string& name) {
-  try {
-    return Hdf5File(path).contains(name);
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 // `name`: of HDF5.
-VectorHeader read_header(const std::string& path, const std::string& name) {
+VectorHeader read_header(const std::string& path, const std::string& name, const Hdf5Catalogue& file) {
   const VectorFormat format = format_of(path);
   if (format == VectorFormat::scidac) return read_scidac_vector_header(path);
   if (format == VectorFormat::fnal) return read_fnal_header(path);
   if (format == VectorFormat::npy) return read_npy_vector_header(path);
-  return read_hdf5_vector_header(path, name);
+  return read_hdf5_vector_header(path, name, file);
 }
 
-std::optional<VectorHeader> find_header(const std::string& path) {
+std::optional<VectorHeader> find_header(const std::string& path, const Hdf5Catalogue& file) {
   const VectorFormat format = format_of(path);
   if (format == VectorFormat::fnal) return read_fnal_header(path);
   if (format == VectorFormat::npy) {  // seven dimensions are links
@@ -61,9 +53,9 @@ std::optional<VectorHeader> find_header(const std::string& path) {
     if (scidac.fields.front().datatype.find("ColorVector") == std::string::npos) return std::nullopt;
     return read_scidac_vector_header(path);
   }
-  if (contains(path, "links")) return std::nullopt;
+  if (file.contains("links")) return std::nullopt;
   for (const char* name : {"solution", "source", "checkpoint"})
-    if (contains(path, name)) return read_hdf5_vector_header(path, name);
+    if (file.contains(name)) return read_hdf5_vector_header(path, name, file);
   return std::nullopt;
 }
 
@@ -108,7 +100,8 @@ void require_vectors_of_a_propagator(const std::string& path, std::int64_t n_vec
 
 std::optional<VectorHeader> find_vectors(const Communicator& communicator, const std::string& path) {
   std::optional<VectorHeader> header;
-  communicator.agree([&] { header = find_header(path); });
+  const Hdf5Catalogue file = read_hdf5_catalogue(communicator, path, {"solution", "source", "checkpoint"});
+  communicator.agree([&] { header = find_header(path, file); });
   return header;
 }
 
@@ -127,7 +120,8 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
                                       const std::string& name, const Lattice& lattice,
                                       std::vector<std::string>* unverified) {
   VectorHeader header;
-  communicator.agree([&] { header = read_header(path, name); });
+  const Hdf5Catalogue file = read_hdf5_catalogue(communicator, path, {name, "solution"});
+  communicator.agree([&] { header = read_header(path, name, file); });
   VectorContents contents = read_vector_contents(communicator, header, lattice);
   for (const auto& [where, results] : contents.checks) {
     if (!unverified) require_verified(where, results);
@@ -142,7 +136,9 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
                    const std::map<std::string, std::string>& attributes, const Replacing& how, VectorFormat format,
                    bool may_be_zero) {
   if (fields.empty()) throw Error(path, "at least one colour vector to write", 0);
-  const NewVectorFile file{name, precision, attributes};
+  const NewVectorFile file{name, precision, attributes, how.compress};
+  if (how.compress > 0 && format != VectorFormat::hdf5)
+    throw Error("`compress`", "a file of HDF5", "the format " + to_string(format));
   if (format == VectorFormat::fnal) require_vectors_of_a_propagator(path, std::int64_t(fields.size()));
   if (format == VectorFormat::fnal && precision != Precision::fp32)
     throw Error(path + ": FNAL propagator", "precision fp32 (it has no other)",

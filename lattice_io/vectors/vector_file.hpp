@@ -9,6 +9,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,6 +23,8 @@
 #include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
+
+struct Hdf5Dataset;
 
 enum class VectorFormat { hdf5, scidac, npy, fnal };
 std::string to_string(VectorFormat format);
@@ -47,6 +50,7 @@ struct VectorHeader {
   bool big_endian = false;
   std::int64_t n_vectors = 0;
   std::map<std::string, std::string> fields;  // attributes, or XML and text records
+  std::shared_ptr<const Hdf5Dataset> hdf5;    // what `dataset` is
 };
 
 struct VectorContents {

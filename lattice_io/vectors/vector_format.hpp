@@ -8,11 +8,13 @@
 
 namespace staghorn {
 
+class Hdf5Catalogue;
+
 constexpr std::int64_t reals_per_vector = 6;
 static_assert(sizeof(ColorVector<double>) == reals_per_vector * sizeof(double));
 
 // Throw Error where the file holds something else, or is not complete.
-VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& name);
+VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& name, const Hdf5Catalogue& file);
 VectorHeader read_scidac_vector_header(const std::string& path);
 VectorHeader read_fnal_header(const std::string& path);
 VectorHeader read_npy_vector_header(const std::string& path);

@@ -15,26 +15,34 @@ struct NewVectorFile {
   std::string name;  // of the dataset
   Precision precision = Precision::fp64;
   std::map<std::string, std::string> attributes;
+  int compress = 0;  // Replacing::compress
 };
 
 // The vectors of a new file, in any order and at any time.
 class VectorWriter {
  public:
-  // For the file `path`, which exists: what stands in it may be read back. `job`: the ranks of several groups, each of
-  // which writes vectors of its own by a writer of its own; they finish the file together. All references must outlive
-  // the writer.
+  // For the file `path`, which exists: what an earlier writer left in it may be read back. `job`: the ranks of several
+  // groups, each of which writes vectors of its own by a writer of its own; they finish the file together. All
+  // references must outlive the writer.
   VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                std::int64_t n_vectors, const std::string& name, Precision precision, const Communicator* job = nullptr);
+
+  // Makes the file one of HDF5, and leaves one as it is that an earlier writer has made so. The first write does it
+  // too, where there are no groups. Collective over the job.
+  void begin();
+  // Takes all out of the file. Collective over the job.
+  void empty();
 
   // Each vector is written once, or, where an earlier writer has written it, read back and accepted. What is read back
   // may be anything; where the file ends before, that throws Error.
   void write(std::int64_t k, const VectorField& vector);
-  void read_back(std::int64_t k, VectorField& vector) const;
+  void read_back(std::int64_t k, VectorField& vector);
   void accept(std::int64_t k, const VectorField& vector);
 
   void flush();  // puts what was written on the disk
-  // Once every vector is there: flushes, and writes the rest of the file. Collective over the job.
-  void finish(std::map<std::string, std::string> attributes);
+  // Once every vector is there: flushes, writes the rest of the file, and compresses it (Replacing::compress).
+  // Collective over the job.
+  void finish(std::map<std::string, std::string> attributes, int compress = 0);
 
  private:
   void move(std::int64_t k, const VectorField& vector, bool stores);
@@ -43,7 +51,8 @@ class VectorWriter {
   const Communicator& job_;
   const Lattice& lattice_;
   std::string path_, name_;
-  std::int64_t n_vectors_{};
+  std::int64_t n_vectors_ = 0;
+  std::int64_t data_offset_ = 0;  // 0: the file has not begun
   Precision precision_{};
   std::int64_t site_bytes_{};
   std::optional<PosixFile> file_;

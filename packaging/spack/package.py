@@ -20,6 +20,7 @@ class Staghorn(CMakePackage, CudaPackage):
     depends_on("ninja", type="build")
     depends_on("mpi", when="+mpi")
     depends_on("boost+program_options")
+    depends_on("hdf5@1.10.5:")
     depends_on("nlohmann-json", type="build")
     depends_on("zlib-api")
     depends_on("cuda@12.4:", when="+cuda")

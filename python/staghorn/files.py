@@ -33,15 +33,16 @@ def example_gauge() -> str:
 
 @checked
 def write_gauge(path: PathLike, links: ArrayLike, *, format: str | None = None, precision: str | None = None,
-                force: bool = False, order: str | None = None) -> None:
+                force: bool = False, order: str | None = None, compress: int = 0) -> None:
     """Writes U[T, Z, Y, X, mu, 3, 3] with every checksum that the format has.
 
     format     milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu or pyquda; default: what the name ends in, as .nersc, else hdf5
     precision  fp64 or fp32 of the stored numbers; default: fp64 where the format has it
     force      replace the file if it exists
     order      "lex" of the links above, "pyquda" of U[mu, T, Z, Y, X, 3, 3]; needed where a shape fits both
+    compress   of HDF5: gzip's level, 1 to 9; 0: not at all
     """
-    _native.write_gauge(os.fsdecode(path), links_array(links, order), format, precision, force)
+    _native.write_gauge(os.fsdecode(path), links_array(links, order), format, precision, force, int(compress))
 
 
 @checked
@@ -83,29 +84,31 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | 
 
 
 @checked
-def read_vectors(path: PathLike, verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
+def read_vectors(path: PathLike, verify: bool = True, *, probe: bool = False) -> tuple[ComplexArray, dict[str, Any]]:
     """The colour vectors v[n, T, Z, Y, X, 3] of a file in complex128, and what the file says of them.
 
     Of HDF5 /solution, or /source where there is none. The dict has format, dataset, lattice (X, Y, Z, T), precision, header
     fields, checksums and fault. With `verify` an absent or wrong checksum raises Error, and so do NaN, infinities and
-    a vector of zeros; without it the mismatch is only listed, and `fault` says what is wrong with the numbers.
+    a vector of zeros; without it the mismatch is only listed, and `fault` says what is wrong with the numbers. With `probe`
+    a child process meets an HDF5 file first, so that a damaged one that makes the HDF5 library crash raises Error.
     """
     with verify_is_an_argument():
-        return _native.read_vectors(os.fsdecode(path), bool(verify))
+        return _native.read_vectors(os.fsdecode(path), bool(verify), bool(probe))
 
 
 @checked
 def write_vectors(path: PathLike, vectors: ArrayLike, *, name: str = "source", format: str | None = None,
-                  precision: str | None = None, force: bool = False) -> None:
+                  precision: str | None = None, force: bool = False, compress: int = 0) -> None:
     """Writes v[n, T, Z, Y, X, 3] or v[T, Z, Y, X, 3], as a source that a solve reads.
 
     name       of the dataset in HDF5
     format     hdf5, scidac, npy or fnal; default: what the name ends in, as .scidac, .npy or .fnal, else hdf5
     precision  fp64 or fp32 of the stored numbers; default: fp64 where the format has it
     force      replace the file if it exists
+    compress   of HDF5: gzip's level, 1 to 9; 0: not at all
     """
     array = complex_array(vectors, "vectors", (3,), (0, 1))
     if array.size == 0:
         raise Error(f"vectors: expected at least one, found shape {array.shape}", "layout")
     _native.write_vectors(os.fsdecode(path), array if array.ndim == 6 else np.ascontiguousarray(array[None]), name, format,
-                          precision, force)
+                          precision, force, int(compress))

@@ -36,7 +36,7 @@ version: str = _native.version
 @checked
 def read_gauge(path: PathLike, verify: bool = True,
                dataset: str | None = None, kyu: tuple[int, int, int, int] | None = None,
-               lattice: tuple[int, int, int, int] | None = None) -> tuple[ComplexArray, dict[str, Any]]:
+               lattice: tuple[int, int, int, int] | None = None, *, probe: bool = False) -> tuple[ComplexArray, dict[str, Any]]:
     """The links of a gauge file and what its header says.
 
     Any format that `staghorn inspect` knows; found from the content. Returns U[T, Z, Y, X, mu, 3, 3] in complex128 and
@@ -44,10 +44,11 @@ def read_gauge(path: PathLike, verify: bool = True,
     absent or wrong checksum raises Error, and so do NaN, infinities and zeros among the links; without it the mismatch
     is only listed, and `fault` says what is wrong with the links. `dataset` names the links of an HDF5
     file that are not in /links. `kyu`: the extents X, Y, Z, T of a file of KYU, which has no header. `lattice`: the
-    same for a file of LIME with nothing but the numbers of ILDG.
+    same for a file of LIME with nothing but the numbers of ILDG. With `probe` a child process meets an HDF5 file first,
+    so that a damaged one that makes the HDF5 library crash raises Error.
     """
     with verify_is_an_argument():
-        return _native.read_gauge(os.fsdecode(path), bool(verify), dataset, kyu, lattice)
+        return _native.read_gauge(os.fsdecode(path), bool(verify), dataset, kyu, lattice, bool(probe))
 
 
 class Session:

@@ -44,7 +44,9 @@ void write_eigenpairs(const Communicator& communicator, const EigenpairOutput& o
     if (output.format == EigenvectorFormat::milc) add_odd_sites(communicator, links, boundary, pairs.values[i], *v);
     return *v;
   };
-  write_eigenvectors(communicator, output.path, links.lattice(), file, vector, {output.force, output.with});
+  Replacing how{output.force, output.with};
+  how.compress = output.compress;
+  write_eigenvectors(communicator, output.path, links.lattice(), file, vector, how);
 }
 
 Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,

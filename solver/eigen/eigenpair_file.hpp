@@ -17,6 +17,7 @@ struct EigenpairOutput {
   Precision storage = Precision::fp64;  // of the vectors in the file; MILC: fp64 or fp32
   bool force = false;                   // replace a file that is there
   FilesTogether* with = nullptr;        // it gets its name together with these
+  int compress = 0;                     // Replacing::compress
 };
 
 // Throws Error where pairs of `lattice` cannot be written so; ask before a search. Local.

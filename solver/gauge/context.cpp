@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include "dirac/kernels/rank_layouts.hpp"
+#include "halo/child/bounded_child.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
@@ -58,6 +59,15 @@ SessionOptions completed_options(SessionOptions options) {
   return options;
 }
 
+void choose_probe(const SessionOptions& options) {
+  if (!options.no_probe) return;
+  Surroundings& here = Surroundings::current();
+  if (*options.no_probe) return here.set_probe("");
+  if (here.probe().empty()) here.set_probe(program_beside_this_library());
+  if (here.probe().empty())
+    throw Error(ErrorKind::unsupported, "`no_probe` false", "the program staghorn beside its library", "none");
+}
+
 Context::Context(const Communicator& all, const Extents& global, const SessionOptions& options, Mapping mapping,
                  std::shared_ptr<Surroundings> surroundings, int threads)
     : surroundings_(std::move(surroundings)),
@@ -66,6 +76,11 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
       loop_(default_loop_choice()),
       placed_(place_lattice(all, global, options_.grid, options_.shares, options_.loopback, mapping,
                             smallest_extent(stencil_of(options_)))) {
+  {
+    std::optional<Surroundings::Scope> scope;
+    if (surroundings_) scope.emplace(*surroundings_);
+    communicator().agree([&] { choose_probe(options_); });
+  }
   const int rank_on_host = communicator().rank_on_host();
   communicator().agree([&] {
     cuda_device_ = choose_device(options_.device, communicator(), rank_on_host);

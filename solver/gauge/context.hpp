@@ -22,6 +22,10 @@ namespace staghorn {
 // The options, if they go together, with what they leave open filled in from the environment. Throws Error. Local.
 SessionOptions completed_options(SessionOptions options);
 
+// Has a child meet HDF5 files first in the surroundings of this thread, or not, if the options say either. Throws Error
+// where there is no program beside the library for that. Local.
+void choose_probe(const SessionOptions& options);
+
 class Context {
  public:
   // Cuts `global` among the ranks of `all` and chooses the device. What `options` leave open is filled in from the

@@ -35,6 +35,8 @@ CommandSyntax convert_syntax() {
        {"rows", "2|3", "rows stored per link, NERSC only (default: as in IN, else 3)"},
        {"reunitarize", "", "project the links onto SU(3) before writing"},
        {"no-verify", "", "read IN though its checksums are absent or wrong"},
+       {"no-probe", "", "read HDF5 at once; else a child meets the file first, as HDF5 may crash on a damaged one"},
+       compress_option(),
        {"force", "", "replace OUT if it exists"},
        {"quiet", "", "print nothing but errors"}}));
   syntax.positional.add("in", 1).add("out", 1);
@@ -49,6 +51,8 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   const std::string in = values->text("in"), target = values->text("out");
   const bool force = values->is_on("force");
   const GaugeFormat format = gauge_format_of(*values, target);
+  Replacing how(force);
+  how.compress = compression(*values, format == GaugeFormat::hdf5 || format == GaugeFormat::pyquda);
   std::optional<Precision> precision;
   if (values->count("precision"))
     precision = parse_value("precision", [&] { return parse_precision(values->text("precision")); });
@@ -68,7 +72,7 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
     reunitarize(links);
   }
   metadata.insert(header.fields.begin(), header.fields.end());
-  write_gauge(communicator, target, format, *precision, links, metadata, force);
+  write_gauge(communicator, target, format, *precision, links, metadata, how);
   if (values->is_on("quiet")) return exit_certified;
   out << in << " (" << to_string(header.format) << ") -> " << target << " (" << to_string(format) << ", "
       << to_string(*precision) << "), " << to_string(header.extents) << "\n";

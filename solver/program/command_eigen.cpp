@@ -57,6 +57,7 @@ CommandSyntax eigen_syntax() {
                        ".scidac or .lime, packed (half of the bytes) where it ends in .packed.scidac or .packed.lime"},
                       {"storage", "fp64|fp32|fp16",
                        "of the vectors in the file; for deflated solves 16 bits are nearly as good", "fp64"},
+                      compress_option(),
                       {"keep-checkpoint", "",
                        "keep the file of --checkpoint when all is certified and written, where it is removed else"},
                       {"report", "F.json", "write the report"},
@@ -100,6 +101,7 @@ EigenCommand read_eigen_command(const OptionValues& values) {
     command.output = EigenpairOutput{*output, eigenvector_format_by_name(*output), storage, command.force};
     if (is_milc(command.output->format) && storage == Precision::fp16)
       throw UsageError("--storage", "fp64 or fp32 in MILC's form", to_string(storage));
+    command.output->compress = compression(values, command.output->format == EigenvectorFormat::hdf5);
   } else if (!values.is_default("storage")) {
     throw UsageError("--storage belongs to --output");
   }

@@ -67,7 +67,7 @@ std::vector<MemoryRow> memory_rows(const Extents& extents) {
 
 CommandSyntax inspect_syntax() {
   CommandSyntax syntax{
-      "inspect", "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
+      "inspect", "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify] [--no-probe]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace, Polyakov loop and "
       "unitarity; of\n"
       "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
@@ -81,7 +81,10 @@ CommandSyntax inspect_syntax() {
                              {"dataset", "NAME", "of HDF5: the dataset that holds links (default: links)"},
                              {"kyu", "XxYxZxT", "FILE is one of KYU, without a header: its lattice"},
                              {"lattice", "XxYxZxT", "of FILE, where it is LIME with nothing but the numbers of ILDG"},
-                             {"no-verify", "", "end with status 0 though checksums are absent or wrong"}}));
+                             {"no-verify", "", "end with status 0 though checksums are absent or wrong"},
+                             {"no-probe", "",
+                              "read HDF5 at once; else a child meets the file first, as HDF5 may crash on a damaged "
+                              "one"}}));
   syntax.positional.add("file", 1);
   return syntax;
 }

@@ -40,6 +40,7 @@ CommandSyntax smear_syntax() {
        {"unitarize", "u3|su3", "group onto which HISQ's first level is projected: u3 as in MILC, su3 as in Chroma",
         "u3"},
        {"no-verify", "", "read links whose checksums are absent or wrong"},
+       {"no-probe", "", "read HDF5 at once; else a child meets the file first, as HDF5 may crash on a damaged one"},
        {"reunitarize", "", "project the thin links onto SU(3) first (files hold them to 1e-7 only)"},
        {"fat", "F", "file to write the fat links to", {}, OptionRow::required},
        {"naik,long", "L", "file to write the Naik links to", {}, OptionRow::required},

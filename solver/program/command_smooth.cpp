@@ -35,6 +35,7 @@ CommandSyntax smooth_syntax() {
       {{"gauge", "FILE", "thin links: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD", {}, OptionRow::required},
        {"dataset", "NAME", "of links in HDF5: the dataset that holds them (default: links)"},
        {"no-verify", "", "read links whose checksums are absent or wrong"},
+       {"no-probe", "", "read HDF5 at once; else a child meets the file first, as HDF5 may crash on a damaged one"},
        {"reunitarize", "", "project the links onto SU(3) first (files hold them to 1e-7 only)"},
        {"grid", "x,y,z,t", "process grid (default: the one with the least surface)"},
        {"device", "auto|cpu|cuda[:n]",

@@ -80,6 +80,7 @@ CommandSyntax solve_syntax() {
         "or "
         "with {gauge} or {n} a report for each, so that several jobs share them"},
        {"results", "F.h5", "write correlators and condensates of all configurations, masses and sources in HDF5"},
+       compress_option(),
        {"keep-checkpoint", "",
         "keep the file of --checkpoint when all is certified and written, where it is removed else"},
        {"stop-at-failure", "", "end at the first configuration that is not certified"},
@@ -94,6 +95,7 @@ struct SolveCommand {
   SolveOptions options;
   std::optional<std::string> guess, output, report, results;
   VectorFormat output_format = VectorFormat::hdf5;
+  int compress = 0;               // level of gzip
   bool report_to_output = false;  // --report -
   bool force = false, quiet = false, stop_at_failure = false, keep_checkpoint = false;
   bool is_campaign = false;  // several configurations, or what only a campaign writes
@@ -177,6 +179,8 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   } else if (command.output) {
     command.output_format = parse_value("output", [&] { return vector_output_by_name(*command.output); });
   }
+  command.compress = compression(values, command.output && command.output_format == VectorFormat::hdf5);
+  if (command.compress > 0 && command.is_campaign) throw UsageError("--compress", "a single configuration", "several");
   if ((command.is_streamed() || command.is_campaign) && command.output && command.output_format != VectorFormat::hdf5)
     throw UsageError("--output",
                      "an HDF5 file, which takes solutions one by one, with --sources, --batch, --split or several "
@@ -246,8 +250,8 @@ SolveReport solve_streamed(Session& session, const JobGroups* groups, const Solv
   display.finish();
   report.explanation = in_words_of_the_program(report.explanation);
   write_results(
-      groups ? groups->ranks().all() : all, command, [&](const Replacing& how) { file->finish(report, *how.with); },
-      report, out);
+      groups ? groups->ranks().all() : all, command,
+      [&](const Replacing& how) { file->finish(report, *how.with, command.compress); }, report, out);
   return report;
 }
 
@@ -274,7 +278,8 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
   display.finish();
   report.unverified.insert(report.unverified.end(), unverified.begin(), unverified.end());
   report.explanation = in_words_of_the_program(report.explanation);
-  const auto write = [&, &solved = solutions](const Replacing& how) {
+  const auto write = [&, &solved = solutions](Replacing how) {
+    how.compress = command.compress;
     write_vectors(session.communicator(), *command.output, "solution", solved, usual_precision(command.output_format),
                   solution_attributes(report), how, command.output_format, /*may_be_zero=*/true);
   };

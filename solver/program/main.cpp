@@ -11,10 +11,12 @@
 #include "halo/waiting_threads.hpp"
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/failure_words.hpp"
+#include "halo/watch/surroundings.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/content/utf8_text.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
+#include "solver/program/probe/look_at_hdf5.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/search/search_keeper.hpp"
 
@@ -138,6 +140,8 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc > 2 && argv[1] == std::string_view("--look-at-hdf5")) return look_at_hdf5(argc - 2, argv + 2);
+  Surroundings::current().set_probe("/proc/self/exe");
   shorten_spin_of_waiting_threads(argv);
   // A file-size limit and a closed pipe then become errors of write() with a message, and do not end the program.
   std::signal(SIGXFSZ, SIG_IGN);

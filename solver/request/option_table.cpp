@@ -279,6 +279,11 @@ std::vector<Option> make_table() {
       row(lattice_operator, "no_verify", "",
           "read files whose checksums are absent or wrong; summary and report then say that the input is unverified",
           parse_switch, &O::session, &SessionOptions::no_verify),
+      row(lattice_operator, "no_probe", "",
+          "read HDF5 files in this process at once; else a child meets each of them first, as the HDF5 library may "
+          "crash "
+          "on a damaged file. In a library call no child does, unless `no_probe` is false",
+          parse_switch, &O::session, &SessionOptions::no_probe),
 
       row(machine, "grid", "x,y,z,t",
           "process grid, its product the number of ranks (default: the one with the least surface)", parse_extents,

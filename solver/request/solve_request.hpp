@@ -92,6 +92,7 @@ struct SessionOptions : SolveNumbers {
   std::optional<std::string> dataset;            // of HDF5 gauge files: the name of the links; default "links"
   bool keep_thin_links = false;                  // HISQ: so that masses may have other epsilons; 576 bytes a site
   bool no_verify = false;                        // read files whose checksums are absent or wrong; the report says so
+  std::optional<bool> no_probe;                  // HDF5 is read without a child that meets a file first; absent: as set
   bool reunitarize = false;                      // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";                   // auto | cpu | cuda | cuda:n, or a list of these (device_choice.hpp)
   bool overlap = true;                           // faces travel while interior sites are computed

@@ -170,6 +170,7 @@ struct Session::State {
 
 Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options,
                  const ExpectedSolve& expected) {
+  all.agree([&] { choose_probe(options); });
   const GaugeFiles files(all, gauge_file, options);
   state_.reset(new State{std::make_shared<Context>(all, files.header.extents, options, options.mapping)});
   state_->gauge = gauge_of_files(context(), files, context().options(), expected);

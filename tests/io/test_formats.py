@@ -183,8 +183,8 @@ def test_any_hdf5_layout_of_h5py_is_read(variant, ranks, links, read_links, insp
 
 
 H5PY_FILES = {
-    "latest": {"libver": "latest"},
     "version-1.8": {"libver": ("v108", "v108")},
+    "version-1.10": {"libver": ("v110", "v110")},
 }
 
 
@@ -196,6 +196,19 @@ def test_any_hdf5_version_of_h5py_is_read(name, links, read_links, tmp_path):
         file["links"] = links
         file["links"].attrs.update(formats.h5py_checksums(links))
     assert np.array_equal(read_links(path), links)
+
+
+def test_a_file_of_a_newer_hdf5_is_read_or_called_so(links, staghorn, read_links, tmp_path):
+    """h5py brings an HDF5 of its own, which may be newer than that of Staghorn."""
+    path = tmp_path / "links.h5"
+    with h5py.File(path, "w", libver="latest") as file:
+        file["links"] = links
+        file["links"].attrs.update(formats.h5py_checksums(links))
+    result = staghorn("inspect", path)
+    if result.returncode == 0:
+        assert np.array_equal(read_links(path), links)
+    else:
+        assert "a newer HDF5 than" in result.stderr and str(path) in result.stderr
 
 
 def test_hdf5_library_may_change_our_files(hdf5_links, staghorn, inspect, tmp_path):

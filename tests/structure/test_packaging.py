@@ -83,7 +83,7 @@ def test_recipes_are_well_formed():
     text = re.sub(r"\{%.*?%\}", "", recipe)  # as conda does: lines of Jinja go, words of Jinja become text
     known = yaml.safe_load(re.sub(r"\{\{(.*?)\}\}", lambda word: re.sub(r"\W", "", word[1]), text))
     assert {"package", "source", "build", "requirements", "test", "about"} == set(known)
-    assert {"openmpi", "zlib", "nlohmann_json", "libboost-devel"} <= set(known["requirements"]["host"])
+    assert {"openmpi", "hdf5", "zlib", "nlohmann_json", "libboost-devel"} <= set(known["requirements"]["host"])
 
 
 def test_containerfile_installs_what_dev_installs():
@@ -93,7 +93,7 @@ def test_containerfile_installs_what_dev_installs():
     for package in re.findall(r"\|\| echo ([a-z][\w.+-]*)$", (ROOT / "dev").read_text(), re.MULTILINE):
         name = {"g++-12": "g++", "openmpi-bin": "libopenmpi-dev"}.get(package, package)
         assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", build), f"{package} is missing"
-    assert {"openmpi-bin", "libopenmpi3", "libgomp1", "zlib1g", "python3"} <= set(use.split())
+    assert {"openmpi-bin", "libopenmpi3", "libgomp1", "libhdf5-103-1", "zlib1g", "python3"} <= set(use.split())
 
 
 PROJECT = """

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "halo/watch/surroundings.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -98,6 +99,7 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
       po::store(lines, values);
     }
     po::notify(values);
+    if (values.count("no-probe") && values.is_on("no-probe")) Surroundings::current().set_probe("");
   } catch (const po::unknown_option& error) {
     const std::string name = strip_dashes(error.get_option_name());
     throw UsageError(where + "unknown option '" + printable(name) + "' of " + syntax.name + "." +
@@ -193,6 +195,18 @@ double watchdog_limit(const OptionValues& values) {
   const double seconds = values.number<double>("watchdog");
   if (!(seconds >= 0)) throw UsageError("--watchdog", "seconds, or 0 for no limit", seconds);
   return seconds;
+}
+
+OptionRow compress_option() {
+  return {"compress", "LEVEL", "of a file in HDF5: compress its fields by gzip, 1 (fast) to 9 (default: not at all)"};
+}
+
+int compression(const OptionValues& values, bool is_hdf5) {
+  if (!values.count("compress")) return 0;
+  const int level = values.number<int>("compress");
+  if (level < 1 || level > 9) throw UsageError("--compress", "a level from 1 to 9", level);
+  if (!is_hdf5) throw UsageError("--compress", "a file in HDF5 to write", "none, or one of another format");
+  return level;
 }
 
 Extents extents_of(const OptionValues& values, const std::string& option) {

@@ -102,6 +102,10 @@ GaugeHeader stored_header(const Communicator& communicator, const OptionValues& 
 GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
                             std::optional<GaugeFormat> otherwise = std::nullopt);
 
+// --compress LEVEL of a file that is written, and what it says; 0: nothing. Throws UsageError where that is not HDF5.
+OptionRow compress_option();
+int compression(const OptionValues& values, bool is_hdf5);
+
 // --rows 2|3, how many rows of a link a NERSC file stores: sets `metadata` so that write_gauge does that. Left alone
 // where the option is not given. Throws UsageError for another format.
 void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata);

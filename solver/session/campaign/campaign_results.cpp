@@ -209,7 +209,9 @@ void write_campaign_results(const Communicator& communicator, const std::string&
   }
   write_whole_file(communicator, path, force, [&](const std::string& temporary) {
     communicator.agree([&] {
-      if (communicator.is_root()) write_hdf5_tables(temporary, tables);
+      if (!communicator.is_root()) return;
+      begin_hdf5(temporary, {});
+      finish_hdf5(temporary, {}, tables);
     });
   });
 }

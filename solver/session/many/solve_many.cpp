@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -202,16 +201,17 @@ GrowingSolutions::GrowingSolutions(const Communicator& communicator, const Latti
       in_groups_(groups != nullptr),
       output_(std::make_unique<OutputFile>(job_, path, force, unfinished)),
       writer_(communicator, output_->temporary_path(), lattice, std::int64_t(n_solutions), "solution", Precision::fp64,
-              &job_) {}
+              &job_) {
+  if (in_groups_) writer_.begin();
+}
 
 void GrowingSolutions::begin_anew() {
   if (!in_groups_) empty();
 }
 
 void GrowingSolutions::empty() {
-  job_.agree([&] {
-    if (job_.is_root()) std::filesystem::resize_file(output_->temporary_path(), 0);
-  });
+  writer_.empty();
+  if (in_groups_) writer_.begin();
 }
 
 // A checkpoint follows, which says what the file holds.
@@ -220,8 +220,8 @@ void GrowingSolutions::flush() {
   output_->stays_even_empty();
 }
 
-void GrowingSolutions::finish(const SolveReport& report, FilesTogether& with) {
-  output_->complete([&](const std::string&) { writer_.finish(solution_attributes(report)); });
+void GrowingSolutions::finish(const SolveReport& report, FilesTogether& with, int compress) {
+  output_->complete([&](const std::string&) { writer_.finish(solution_attributes(report), compress); });
   with.add(std::move(output_));
 }
 

@@ -59,7 +59,7 @@ class GrowingSolutions final : public SolutionSink {
   void read_back(std::size_t number, VectorField& x) override { writer_.read_back(std::int64_t(number), x); }
   void accept(std::size_t number, const VectorField& x) override { writer_.accept(std::int64_t(number), x); }
   void flush() override;
-  void finish(const SolveReport& report, FilesTogether& with);  // once all are there
+  void finish(const SolveReport& report, FilesTogether& with, int compress = 0);  // once all are there
 
  private:
   const Communicator& job_;
