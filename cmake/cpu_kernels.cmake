@@ -3,8 +3,11 @@
 set(all_instruction_sets baseline)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   list(APPEND all_instruction_sets avx2 avx512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  list(APPEND all_instruction_sets sve256 sve512)
 endif()
-set(STAGHORN_INSTRUCTION_SETS ${all_instruction_sets} CACHE STRING "CPU kernels to build: baseline, avx2, avx512")
+set(STAGHORN_INSTRUCTION_SETS ${all_instruction_sets} CACHE STRING
+    "CPU kernels to build: baseline, avx2, avx512; on Arm baseline, sve256, sve512")
 
 # -O2 compiles in two thirds of the time; hops of several right-hand sides are up to 1.5 times slower then. So baseline
 # kernels, for processors from before 2013, are not optimised further. -O1 takes a quarter of the time of -O2 and is as fast
@@ -15,13 +18,21 @@ if(STAGHORN_QUICK_BUILD)
   set(kernel_optimization -O1 -ftree-vectorize)
 endif()
 
-# Lanes fill so many bytes of a vector register.
+# Lanes fill so many bytes of a vector register. On Arm the baseline is NEON. SVE kernels are for registers of exactly
+# their size; where those have 16 bytes, as on Grace, they hold no more than those of NEON.
 set(bytes_baseline 32)
 set(bytes_avx2 32)
 set(bytes_avx512 64)
+set(bytes_sve256 32)
+set(bytes_sve512 64)
+if("sve256" IN_LIST all_instruction_sets)
+  set(bytes_baseline 16)
+endif()
 set(options_baseline -Wno-psabi)
 set(options_avx2 -mavx2 -mfma)
 set(options_avx512 -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
+set(options_sve256 -march=armv8.2-a+sve -msve-vector-bits=256)
+set(options_sve512 -march=armv8.2-a+sve -msve-vector-bits=512)
 
 foreach(isa ${STAGHORN_INSTRUCTION_SETS})
   if(NOT isa IN_LIST all_instruction_sets)
@@ -36,7 +47,7 @@ foreach(isa ${STAGHORN_INSTRUCTION_SETS})
   target_link_libraries(cpu_kernels_${isa} PRIVATE OpenMP::OpenMP_CXX)
   target_compile_definitions(cpu_kernels_${isa} PRIVATE STAGHORN_ISA=${isa} STAGHORN_VECTOR_BYTES=${bytes_${isa}})
   set(optimization ${kernel_optimization})
-  if(NOT STAGHORN_QUICK_BUILD AND isa STREQUAL "baseline" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  if(NOT STAGHORN_QUICK_BUILD AND isa STREQUAL "baseline" AND all_instruction_sets MATCHES "avx2")
     set(optimization -O2)
   endif()
   # -O3 takes minutes when instrumented; a debug build is for debugging.

@@ -65,6 +65,18 @@ def dev(project: Path, *words: str, gpu: str | None = None, **environment: str) 
                           env={**os.environ, "PATH": paths, "STAGHORN_JOBS": "2", **environment})
 
 
+def path_without(project: Path, missing: set[str]) -> str:
+    """A PATH with what this machine has, but for `missing`, and where nothing can be installed."""
+    tools = project.parent / "system"
+    tools.mkdir()
+    for folder in reversed(os.environ["PATH"].split(":")):
+        for entry in os.scandir(folder) if os.path.isdir(folder) else []:
+            if entry.name not in missing | {"apt-get", "sudo"}:
+                (tools / entry.name).unlink(missing_ok=True)
+                (tools / entry.name).symlink_to(entry.path)
+    return f"{project.parent / 'tools'}:{tools}"
+
+
 def calls(project: Path) -> list[str]:
     """How CMake was called since the last question."""
     lines = (project / "calls").read_text().splitlines()
@@ -165,14 +177,7 @@ def test_a_build_that_fails_says_why(project):
 
 @pytest.mark.parametrize("missing", [{"mpicxx", "mpirun"}, {"mpirun", "ninja"}])
 def test_where_nothing_can_be_installed_a_build_goes_on_without_an_mpi_only(project, missing):
-    tools = project.parent / "system"
-    tools.mkdir()
-    for folder in reversed(os.environ["PATH"].split(":")):
-        for entry in os.scandir(folder) if os.path.isdir(folder) else []:
-            if entry.name not in missing | {"apt-get", "sudo"}:
-                (tools / entry.name).unlink(missing_ok=True)
-                (tools / entry.name).symlink_to(entry.path)
-    done = dev(project, "demo", PATH=f"{project.parent / 'tools'}:{tools}", LEFT_OUT="staghorn.plot")
+    done = dev(project, "demo", PATH=path_without(project, missing), LEFT_OUT="staghorn.plot")
     if missing == {"mpicxx", "mpirun"}:
         assert done.returncode == 0, done.stderr
         assert "no MPI (libopenmpi-dev openmpi-bin), and no apt-get: the build is for one process" in done.stdout
@@ -187,3 +192,10 @@ def test_mutations_are_listed(project):
     found = dev(project, "mutate", "--list")
     assert found.returncode == 0, found.stderr
     assert "the stop rule" in found.stdout
+
+
+def test_arm_names_the_packages_that_are_missing(project):
+    """Where nothing can be installed."""
+    done = dev(project, "arm", PATH=path_without(project, {"aarch64-linux-gnu-g++", "qemu-aarch64"}))
+    assert done.returncode == 1 and not (project / "calls").exists()
+    assert "Please install (Debian names): g++-aarch64-linux-gnu qemu-user" in done.stderr
