@@ -62,6 +62,10 @@ const KernelTable& cpu_kernels(const std::string& asked) {
     if (name == "auto" || name == kernels->name) return *kernels;
     names += std::string(", ") + kernels->name;
   }
+  if (kernels_that_run().empty())
+    throw Error(
+        "instruction set", "a machine like the one for which this program was built",
+        "a machine that cannot run its CPU kernels (-DSTAGHORN_INSTRUCTION_SETS=all builds those of all machines)");
   throw Error("instruction set", "one of this build that this machine can run (" + names + ")", "'" + name + "'");
 }
 
