@@ -1,6 +1,11 @@
 // Chooses among the instruction sets for which the CPU kernels were built.
 #include <vector>
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#endif
+
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "dirac/kernels/rank_layouts.hpp"
@@ -11,8 +16,18 @@ namespace staghorn {
 
 extern const KernelTable cpu_kernels_baseline;
 extern const KernelTable cpu_kernels_avx2, cpu_kernels_avx512;
+extern const KernelTable cpu_kernels_sve256, cpu_kernels_sve512;
 
 namespace {
+
+#if defined(__aarch64__)
+// The bytes of a register of SVE, as the kernel has set them for this process; 0 without SVE.
+[[maybe_unused]] int sve_bytes() {
+  if (!(getauxval(AT_HWCAP) & HWCAP_SVE)) return 0;
+  const int found = prctl(PR_SVE_GET_VL);
+  return found < 0 ? 0 : found & PR_SVE_VL_LEN_MASK;
+}
+#endif
 
 // The CPU kernels of this build (STAGHORN_INSTRUCTION_SETS of CMake) that this machine can run, the fastest first.
 std::vector<const KernelTable*> kernels_that_run() {
@@ -24,6 +39,12 @@ std::vector<const KernelTable*> kernels_that_run() {
 #endif
 #ifdef STAGHORN_KERNELS_AVX2
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&cpu_kernels_avx2);
+#endif
+#ifdef STAGHORN_KERNELS_SVE512
+  if (sve_bytes() == cpu_kernels_sve512.vector_bytes) found.push_back(&cpu_kernels_sve512);
+#endif
+#ifdef STAGHORN_KERNELS_SVE256
+  if (sve_bytes() == cpu_kernels_sve256.vector_bytes) found.push_back(&cpu_kernels_sve256);
 #endif
 #ifdef STAGHORN_KERNELS_BASELINE
   found.push_back(&cpu_kernels_baseline);
@@ -41,6 +62,10 @@ const KernelTable& cpu_kernels(const std::string& asked) {
     if (name == "auto" || name == kernels->name) return *kernels;
     names += std::string(", ") + kernels->name;
   }
+  if (kernels_that_run().empty())
+    throw Error(
+        "instruction set", "a machine like the one for which this program was built",
+        "a machine that cannot run its CPU kernels (-DSTAGHORN_INSTRUCTION_SETS=all builds those of all machines)");
   throw Error("instruction set", "one of this build that this machine can run (" + names + ")", "'" + name + "'");
 }
 

@@ -16,7 +16,7 @@
 namespace staghorn {
 
 struct KernelTable {
-  const char* name;  // "avx512", "avx2", "baseline", "cuda"
+  const char* name;  // "cuda", or one of cpu_kernels()
   MemorySpace space;
   int vector_bytes;  // lanes of a block = vector_bytes / bytes of a real computed with; 0: one block of all sites
   std::int64_t scratch_bytes;  // of LaunchContext
@@ -42,8 +42,8 @@ struct KernelTable {
   }
 };
 
-// The named CPU table ("auto" | "avx512" | "avx2" | "baseline"). auto: the one that STAGHORN_CPU_KERNELS names, else
-// the best that this machine can run. Throws Error naming what the machine has.
+// The CPU table named "auto", "avx512", "avx2", "baseline" (on Arm "sve512", "sve256", "baseline"). auto: that of
+// STAGHORN_CPU_KERNELS, else the best that this machine can run. Throws Error naming what the machine has.
 const KernelTable& cpu_kernels(const std::string& name = "auto");
 
 // The CUDA kernels. Throws Error if this build has none.

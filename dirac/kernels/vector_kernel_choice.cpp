@@ -8,7 +8,7 @@
 namespace staghorn {
 
 extern const VectorKernels cpu_vector_kernels_baseline, cpu_vector_kernels_avx2, cpu_vector_kernels_avx512,
-    cuda_vector_kernels;
+    cpu_vector_kernels_sve256, cpu_vector_kernels_sve512, cuda_vector_kernels;
 
 const VectorKernels& vector_kernels(const KernelTable& kernels) {
   const std::string_view name = kernels.name;
@@ -20,6 +20,12 @@ const VectorKernels& vector_kernels(const KernelTable& kernels) {
 #endif
 #ifdef STAGHORN_KERNELS_BASELINE
   if (name == "baseline") return cpu_vector_kernels_baseline;
+#endif
+#ifdef STAGHORN_KERNELS_SVE512
+  if (name == "sve512") return cpu_vector_kernels_sve512;
+#endif
+#ifdef STAGHORN_KERNELS_SVE256
+  if (name == "sve256") return cpu_vector_kernels_sve256;
 #endif
 #ifdef STAGHORN_CUDA
   if (name == "cuda") return cuda_vector_kernels;

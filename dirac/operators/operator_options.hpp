@@ -20,8 +20,8 @@ struct OperatorOptions {
   Reconstruct naik_reconstruct = Reconstruct::none18;  // none18 | u3_13 | u3_9; the last two hold unitary links only
   int n_rhs = 1;                                       // at most max_rhs (vector_shape.hpp)
   int cuda_device = -1;                                // >= 0: on that GPU; -1: on the CPU
-  std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
-  bool overlap = true;                   // faces travel while interior sites are computed
+  std::string instruction_set = "auto";                // a name of cpu_kernels(); the result never depends on it
+  bool overlap = true;                                 // faces travel while interior sites are computed
   std::string transport = "auto";  // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
   Tuning tuning = Tuning::on;      // of launches on a GPU (launch_tuning.hpp); the result never depends on it
   bool host_loop = false;  // no loop runs without the host: as where ranks are that need theirs. On all ranks alike.

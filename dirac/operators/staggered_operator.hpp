@@ -50,7 +50,7 @@ class StaggeredOperator {
   const Lattice& lattice() const;
   const OperatorOptions& options() const;
   const KernelTable& kernels() const;               // in use
-  std::string kernel_set() const;                   // their name: "avx512", "avx2", "baseline" or "cuda"
+  std::string kernel_set() const;                   // their name: "cuda", or one of cpu_kernels()
   std::shared_ptr<HopData> hop_data() const;        // to be shared with another operator
   std::int64_t link_bytes() const;                  // of this rank
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; of this rank

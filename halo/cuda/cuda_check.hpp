@@ -13,8 +13,12 @@ namespace staghorn::cuda {
 inline void check(cudaError_t code, const char* call, const char* file, int line) {
   if (cuda_call_is_to_fail()) code = cudaErrorLaunchFailure;
   if (code == cudaSuccess) return;
-  throw LocalError(ErrorKind::device,
-                   std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + cudaGetErrorString(code));
+  const std::string advice =
+      code == cudaErrorNoKernelImageForDevice
+          ? " (this build has no code for this GPU: -DSTAGHORN_CUDA_ARCHITECTURES=all, or its number)"
+          : "";
+  throw LocalError(ErrorKind::device, std::string(file) + ":" + std::to_string(line) + ": " + call + ": " +
+                                          cudaGetErrorString(code) + advice);
 }
 
 }  // namespace staghorn::cuda

@@ -9,7 +9,7 @@ namespace staghorn {
 std::string printable(const std::string& text) {
   std::string result = text;
   for (char& c : result)
-    if (c == 0x7f || (c >= 0 && c < 0x20 && c != '\n' && c != '\r' && c != '\t')) c = '?';
+    if (c == 0x7f || (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t')) c = '?';
   return result;
 }
 

@@ -41,6 +41,7 @@ class Staghorn(CMakePackage, CudaPackage):
             self.define_from_variant("STAGHORN_PYTHON", "python"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define("STAGHORN_TESTS", self.run_tests),
+            self.define("STAGHORN_INSTRUCTION_SETS", "all"),
         ]
         if self.spec.satisfies("+cuda"):
             arguments.append(self.define("STAGHORN_CUDA_ARCHITECTURES", self.spec.variants["cuda_arch"].value))

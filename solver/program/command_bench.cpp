@@ -93,7 +93,7 @@ CommandSyntax bench_syntax() {
             "auto"},
            {"solver", "cg|block", "cg: which iteration; block CG takes 2 to 16 right-hand sides, in fp64 and fp32",
             "cg"},
-           {"instruction-set", "NAME", "auto | avx512 | avx2 | baseline", "auto"},
+           {"instruction-set", "NAME", "auto | avx512 | avx2 | baseline; on Arm sve512 | sve256 | baseline", "auto"},
            {"grid", "x,y,z,t", "process grid (default: the one with the least surface)"},
            {"mapping", "host|natural|reversed",
             "ranks in the grid: a box on each host; as numbered, x fastest; or t fastest", "host"},

@@ -11,10 +11,16 @@ namespace staghorn {
 
 namespace {
 
+// Its model; of an Arm processor the numbers of the implementer and of the part, which are all that Linux tells.
 std::string processor_name() {
   std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name")) return line.substr(std::min(line.find(':') + 2, line.size()));
+  std::string implementer;
+  for (std::string line; std::getline(info, line);) {
+    const std::string value = line.substr(std::min(line.find(':') + 2, line.size()));
+    if (line.starts_with("model name")) return value;
+    if (line.starts_with("CPU implementer")) implementer = value;
+    if (line.starts_with("CPU part")) return "Arm, implementer " + implementer + ", part " + value;
+  }
   return "unknown";
 }
 

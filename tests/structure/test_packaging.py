@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import os
+import platform
 import re
 import shutil
 import subprocess
@@ -90,10 +92,39 @@ def test_containerfile_installs_what_dev_installs():
     """The packages by which ./dev builds, and for each of them the one that the program needs when it runs."""
     container = (ROOT / "packaging" / "Containerfile").read_text()
     build, use = container.split("FROM ")[2 - 1:]
-    for package in re.findall(r"\|\| echo ([a-z][\w.+-]*)$", (ROOT / "dev").read_text(), re.MULTILINE):
+    tools = re.sub(r"if \[\[ \$what == arm \]\].*?\n  fi", "", (ROOT / "dev").read_text(), flags=re.DOTALL)  # but for those of ./dev arm
+    libraries = re.findall(r"APPEND missing ([\w.+-]+)", (ROOT / "cmake" / "search" / "CMakeLists.txt").read_text())
+    assert len(libraries) >= 3
+    for package in re.findall(r"\|\| echo ([a-z][\w.+-]*)$", tools, re.MULTILINE) + libraries:
         name = {"g++-12": "g++", "openmpi-bin": "libopenmpi-dev"}.get(package, package)
         assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", build), f"{package} is missing"
     assert {"openmpi-bin", "libopenmpi3", "libgomp1", "libhdf5-103-1", "zlib1g", "python3"} <= set(use.split())
+
+
+@pytest.mark.parametrize("gpus, asked, architectures", [
+    ("", "native", "90"), ("7.5", "native", "90"), ("12.0", "native", "120"), ("8.0\n9.0\n8.0", "native", "80-real;90"),
+    ("10.0\n9.0", "native", "90-real;100"), ("9.0", "all", "80-real;90"), ("9.0", "86", "86")])
+def test_gpu_code_is_for_the_gpus_of_this_machine_unless_others_are_asked_for(tmp_path, gpus, asked, architectures):
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake on this machine")
+    tool = tmp_path / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\nprintf '{gpus}\\n'\n" if gpus else "#!/bin/sh\nexit 9\n")
+    tool.chmod(0o755)
+    said = run("cmake", f"-DSTAGHORN_CUDA_ARCHITECTURES={asked}", "-P", ROOT / "cmake" / "gpu_architectures.cmake",
+               env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert said.splitlines()[-1] == f"-- GPU architectures: {architectures}"
+
+
+@pytest.mark.slow
+def test_cpu_kernels_are_those_of_this_machine_unless_others_are_asked_for(tmp_path):
+    if shutil.which("cmake") is None or platform.machine() != "x86_64":
+        pytest.skip("no cmake on this machine, or another processor than those that this test knows")
+    flags = set(re.search(r"^flags\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)[1].split())
+    best = "avx512" if {"avx2", "fma", "avx512f", "avx512dq", "avx512bw", "avx512vl"} <= flags else "avx2" if {"avx2", "fma"} <= flags else "baseline"
+    for asked, expected in (("native", best), ("all", "baseline;avx2;avx512"), ("avx2", "avx2")):
+        said = run("cmake", "-S", ROOT, "-B", tmp_path, "-DSTAGHORN_CUDA=OFF", "-DSTAGHORN_MPI=OFF", "-DSTAGHORN_TESTS=OFF",
+                   f"-DSTAGHORN_INSTRUCTION_SETS={asked}")
+        assert f"-- CPU kernels: {expected}\n" in said
 
 
 PROJECT = """

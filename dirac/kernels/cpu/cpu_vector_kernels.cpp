@@ -97,14 +97,20 @@ struct GroupColumn {
 };
 
 // A tile of pairs: rows i of a, columns j of b; `above`: those with i < j of a square on the diagonal. Its sums and
-// factors fit the registers, of which there are 32 with AVX-512, else 16.
-constexpr int tile_rows = vector_bytes == 64 ? 2 : 1, tile_columns = vector_bytes == 64 ? 4 : 3;
+// factors fit the registers, of which there are 32 with AVX-512 and on Arm, else 16.
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int tile_rows = 2, tile_columns = 4;
+#else
+constexpr int tile_rows = 1, tile_columns = 3;
+#endif
 
 // Makes the compiler load a number once into a register. Else it reads memory again for every product, and a tile waits
 // for its loads.
 STAGHORN_INLINE Doubles in_register(Doubles v) {
 #if defined(__AVX__)
   asm("" : "+v"(v));
+#elif defined(__aarch64__)
+  asm("" : "+w"(v));
 #endif
   return v;
 }
