@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "halo/communicator.hpp"
+#include "halo/one_process/launched_together.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_line/command_options.hpp"
@@ -42,18 +43,22 @@ std::string start_of(const Plan& plan) {
     options += " --shares " + to_string(widths);
   }
   const std::string ranks = std::to_string(plan.ranks());
+  const bool hydra = built_with_mpi && !mpi_library().starts_with("Open MPI");  // of MPICH and Intel MPI
   if (plan.unlike()) {
     std::string devices;
     for (const PlannedKind& kind : plan.kinds)
       devices += (devices.empty() ? "" : ",") + std::string(kind.machine.has_gpus() ? "cuda" : "cpu");
-    return "mpirun --bind-to none -n " + ranks + " staghorn solve --device " + devices + options;
+    return (hydra ? "mpiexec -bind-to none -n " : "mpirun --bind-to none -n ") + ranks + " staghorn solve --device " +
+           devices + options;
   }
   const Machine& machine = plan.kinds.front().machine;
   const std::string threads = std::to_string(machine.threads_per_rank), start = "OMP_NUM_THREADS=" + threads;
   if (plan.ranks() == 1) return start + " staghorn solve";
   const std::int64_t per_host = std::min<std::int64_t>(plan.ranks(), machine.ranks_per_host);
-  return start + " mpirun -n " + ranks + " --map-by ppr:" + std::to_string(per_host) + ":node:PE=" + threads +
-         " staghorn solve" + options;
+  const std::string mapping =
+      hydra ? " mpiexec -n " + ranks + " -ppn " + std::to_string(per_host) + " -bind-to core:" + threads
+            : " mpirun -n " + ranks + " --map-by ppr:" + std::to_string(per_host) + ":node:PE=" + threads;
+  return start + mapping + " staghorn solve" + options;
 }
 
 double largest_of(const Plan& plan, double (MemoryEstimate::*bytes)() const) {
