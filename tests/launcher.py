@@ -22,6 +22,7 @@ class Launcher:
     binding: str  # the option that one word of a binding follows
     variables: dict[str, str]
     advice: str  # on binding, as the note of the program begins
+    ended: tuple[int, ...]  # statuses that it may tell, where a rank ends the job, instead of that of this rank
     rank: str  # the variable that tells a process its number
 
     @property
@@ -35,14 +36,14 @@ class Launcher:
 
 OPEN_MPI = Launcher("Open MPI", ("mpirun.openmpi", "mpirun"), ("--oversubscribe",), "--bind-to",
                     {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_rmaps_base_oversubscribe": "1",
-                     "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, "mpirun --bind-to", "OMPI_COMM_WORLD_RANK")
+                     "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}, "mpirun --bind-to", (), "OMPI_COMM_WORLD_RANK")
 # Debian's waits without giving its core away (tests/mpi/yielding_progress.c), and its UCX looks for networks. The wheels of mpi4py
 # look for the MPICH ABI by its usual name, which Debian's library does not have: the build leaves a link of that name.
 FOR_MPICH = built_program("tests/unit/mpich")
 MPICH = Launcher("MPICH", ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"), (), "-bind-to",
                  {"UCX_TLS": "self,sm,tcp", "MPI4PY_MPIABI": "mpich",
                   **({"LD_PRELOAD": str(FOR_MPICH / "libyielding_progress.so"), "LD_LIBRARY_PATH": str(FOR_MPICH)} if FOR_MPICH.is_dir() else {})},
-                 "mpiexec -bind-to", "PMI_RANK")
+                 "mpiexec -bind-to", (9, 15), "PMI_RANK")
 LAUNCHERS = (OPEN_MPI, MPICH)
 
 
