@@ -16,8 +16,8 @@ from program_under_test import PROGRAM, built_with_mpi
 HERE = Path(__file__).resolve().parent
 AS_ROOT = () if os.geteuid() == 0 else ("--user", "--map-root-user")
 NAMESPACES = ("--net", "--mount", "--pid", "--uts", "--ipc")
-# Daemons of Open MPI on other hosts that do not answer are given up after 5 seconds, not after 480.
-LOST_AFTER = {"oob_tcp_keepalive_time": 2, "oob_tcp_keepalive_intvl": 1, "oob_tcp_keepalive_probes": 3}
+# Daemons of Open MPI on other hosts that do not answer are given up after 3 seconds, not after 480.
+LOST_AFTER = {"oob_tcp_keepalive_time": 1, "oob_tcp_keepalive_intvl": 1, "oob_tcp_keepalive_probes": 2}
 # What launchers call in the place of ssh, and over which network they and the ranks talk.
 OPTIONS = {
     OPEN_MPI: ("--mca plm_rsh_agent {enter} --mca oob_tcp_if_include e0 --mca btl_tcp_if_include e0 " +

@@ -10,8 +10,8 @@ from running_jobs import wait_until
 
 pytestmark = pytest.mark.mpi
 
-LIMIT = 2  # seconds of the watchdog
-SOLVE = ["solve", "--gauge", "rough.h5", "--mass", "0.01", "--source", "z2:1", "--output", "x.h5", "--watchdog", LIMIT, "--checkpoint", "x.state",
+LIMIT = 8  # seconds of the watchdog; launchers hear of a lost host before (conftest.py)
+SOLVE = ["solve", "--gauge", "rough.h5", "--mass", "0.05", "--source", "z2:1", "--output", "x.h5", "--watchdog", LIMIT, "--checkpoint", "x.state",
          "--checkpoint-every", "0", "--resume"]
 RANKS = {"h1": 1, "h2": 2}
 
@@ -22,7 +22,7 @@ def job(hosts, rough_gauge):
     shutil.copy(rough_gauge, hosts.shared / "rough.h5")
     for path in hosts.shared.glob("x.*"):
         path.unlink()
-    started = hosts.start(RANKS, *SOLVE, env={"STAGHORN_STRESS_DELAYS": "20000,1"})
+    started = hosts.start(RANKS, *SOLVE, env={"STAGHORN_STRESS_DELAYS": "5000,1"})
     wait_until(lambda: (hosts.shared / "x.state").exists() or started.poll() is not None, 100)
     assert started.poll() is None, started.communicate()
     yield started
