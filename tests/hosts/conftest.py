@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from launcher import MPICH, OPEN_MPI, launcher_of
 from program_under_test import PROGRAM, built_with_mpi
+from running_jobs import wait_until
 
 HERE = Path(__file__).resolve().parent
 AS_ROOT = () if os.geteuid() == 0 else ("--user", "--map-root-user")
@@ -67,7 +67,7 @@ class Hosts:
     def on(self, host: str, line: str) -> list[str]:
         return self.within(self.folder / "enter", host, line)
 
-    def call(self, host: str, *words, check=True, timeout=120, env=None) -> subprocess.CompletedProcess:
+    def call(self, host: str, *words, check=True, timeout=300, env=None) -> subprocess.CompletedProcess:
         """A program on one host, in the shared folder."""
         done = subprocess.run(self.on(host, self.alone(*words, env=env)), capture_output=True, text=True, timeout=timeout)
         assert not check or done.returncode == 0, done.stdout + done.stderr
@@ -93,7 +93,7 @@ class Hosts:
     def start(self, ranks: dict[str, int], *words, **how) -> subprocess.Popen:
         return subprocess.Popen(self.on(next(iter(ranks)), self.line(ranks, *words, **how)), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def run(self, ranks: dict[str, int], *words, check=True, timeout=120, **how) -> subprocess.CompletedProcess:
+    def run(self, ranks: dict[str, int], *words, check=True, timeout=300, **how) -> subprocess.CompletedProcess:
         done = subprocess.run(self.on(next(iter(ranks)), self.line(ranks, *words, **how)), capture_output=True, text=True, timeout=timeout)
         assert not check or done.returncode == 0, done.stdout + done.stderr
         return done
@@ -134,11 +134,8 @@ def hosts(program, tmp_path_factory):
         (folder / name).mkdir(parents=True)
     up = subprocess.Popen(["unshare", *AS_ROOT, *NAMESPACES, "--fork", "--kill-child", "--mount-proc", HERE / "up", folder, "3", "1gbit"],
                           text=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    begin = time.monotonic()
-    while not (folder / "ready").exists():
-        assert up.poll() is None, up.stderr.read()
-        assert time.monotonic() - begin < 60, "the hosts are not up"
-        time.sleep(0.02)
+    wait_until(lambda: (folder / "ready").exists() or up.poll() is not None)
+    assert (folder / "ready").exists(), up.communicate()
     inside = int(Path(f"/proc/{up.pid}/task/{up.pid}/children").read_text())
     yield Hosts(up, inside, folder)
     up.kill()  # all that runs in its namespaces ends with it

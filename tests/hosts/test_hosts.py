@@ -85,9 +85,9 @@ def test_a_report_may_lie_on_the_first_host_alone(hosts, alone):
 def test_a_state_of_two_hosts_goes_on_on_three(hosts, alone):
     words = [*SOLVE, "--output", "c.h5", "--checkpoint", "c.state", "--checkpoint-every", "0", "--resume"]
     job = hosts.start(EVEN, *words, env={"STAGHORN_STRESS_DELAYS": "5000,1"})  # so that it lasts
-    wait_until(lambda: (hosts.shared / "c.state").exists() or job.poll() is not None, 100)
+    wait_until(lambda: (hosts.shared / "c.state").exists() or job.poll() is not None)
     hosts.signal("TERM", hosts.ranks("h2")[-1:])
-    _, stderr = job.communicate(timeout=100)
+    _, stderr = job.communicate(timeout=300)
     assert job.returncode != 0 and "ended by a signal after" in stderr, stderr
     assert not (hosts.shared / "c.h5").exists()
     hosts.run({"h3": 1, "h1": 1, "h2": 2}, *words, "--report", "c.json")
@@ -103,7 +103,7 @@ def test_jobs_of_two_hosts_share_a_campaign(hosts, alone):
     hosts.call("h1", PROGRAM, "generate", "--lattice", "4x6x4x8", "--beta", 5.7, "--sweeps", 4, "--save-every", 1, "--save-as", "'q_{n:04}.h5'")
     line = hosts.alone(PROGRAM, *(f"'{word}'" for word in CAMPAIGN))
     jobs = [subprocess.Popen(hosts.on(host, line), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for host in ("h1", "h2", "h3")]
-    said = [job.communicate(timeout=100) for job in jobs]
+    said = [job.communicate(timeout=300) for job in jobs]
     assert [job.returncode for job in jobs] == [0, 0, 0], said
     hosts.call("h2", PROGRAM, "campaign", "merge", "r_*.json", "--report", "all.json")
     record = json.loads((hosts.shared / "all.json").read_text())

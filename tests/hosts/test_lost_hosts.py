@@ -23,7 +23,7 @@ def job(hosts, rough_gauge):
     for path in hosts.shared.glob("x.*"):
         path.unlink()
     started = hosts.start(RANKS, *SOLVE, env={"STAGHORN_STRESS_DELAYS": "5000,1"})
-    wait_until(lambda: (hosts.shared / "x.state").exists() or started.poll() is not None, 100)
+    wait_until(lambda: (hosts.shared / "x.state").exists() or started.poll() is not None)
     assert started.poll() is None, started.communicate()
     yield started
     hosts.link("h2", "up")
@@ -33,19 +33,19 @@ def test_a_link_that_is_cut_ends_the_job_on_both_hosts(hosts, job):
     ranks = {host: hosts.ranks(host) for host in RANKS}
     assert {host: len(found) for host, found in ranks.items()} == RANKS
     hosts.link("h2", "down")
-    _, stderr = job.communicate(timeout=100)  # the launcher ends
+    _, stderr = job.communicate(timeout=300)  # the launcher ends
     assert job.returncode != 0
     assert re.search(r"lost communication with a remote daemon|no progress for|HYD|Abort", stderr), stderr
-    wait_until(lambda: not hosts.ranks("h1") and not hosts.processes("h2"), 100)
+    wait_until(lambda: not hosts.ranks("h1") and not hosts.processes("h2"))
     assert not hosts.ranks("h1") and not hosts.processes("h2")
     assert not (hosts.shared / "x.h5").exists()
 
 
 def test_a_host_that_dies_ends_the_job_and_another_goes_on(hosts, job):
     hosts.end("h2")
-    _, stderr = job.communicate(timeout=100)
+    _, stderr = job.communicate(timeout=300)
     assert job.returncode != 0 and not (hosts.shared / "x.h5").exists()
-    wait_until(lambda: not hosts.ranks("h1"), 100)
+    wait_until(lambda: not hosts.ranks("h1"))
     assert not hosts.ranks("h1"), stderr
     done = hosts.run({"h1": 1, "h3": 1}, *SOLVE)
     assert "resumed from" in done.stdout

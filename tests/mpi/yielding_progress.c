@@ -1,6 +1,6 @@
-/* Ranks of MPICH that wait give their core away, for tests with more ranks than cores: without, each message waits for the end
-   of another rank's time slice. Loaded before libucp, it stands in front of the function that MPICH over UCX calls while it
-   waits. */
+/* Ranks of MPICH that wait give their core away, for tests with more ranks than cores: without, each message waits for
+   the end of another rank's time slice. Loaded before libucp, it stands in front of the function that MPICH over UCX
+   calls while it waits. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
