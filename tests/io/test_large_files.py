@@ -61,7 +61,7 @@ def test_headers_of_large_files_are_shown(staghorn, sparse, expect_error, kind):
     assert "not read and not verified" in staghorn("inspect", "--header", whole, check=True).stdout
     size = SITES * site_bytes + (len(header) if kind != "ildg" else 0)  # of the file; LIME tells that of the record
     short = sparse("short", header, SITES * site_bytes - 5)
-    expect_error(staghorn("inspect", short, "--header"), 1, "truncated", f"{size} bytes", f"found {size - 5} bytes")
+    expect_error(staghorn("inspect", short, "--header"), 1, "truncated", f"{size} bytes", f"found {size - 5}")
 
 
 def test_links_larger_than_memory_are_told_before_any_is_read(staghorn, sparse, expect_error):
