@@ -41,6 +41,9 @@ def pytest_collection_modifyitems(items):
     if here and (reason := why_not()):
         for item in here:
             item.add_marker(pytest.mark.skip(reason=reason))
+    for item in here:
+        if launcher_of() is MPICH and not item.name.startswith("test_ranks_find_their_hosts"):
+            item.add_marker(pytest.mark.skip(reason="of MPICH the hosts that ranks find and the bits are tested; a lost host by Open MPI's mpirun alone"))
 
 
 @dataclass
