@@ -1,5 +1,7 @@
 #include "halo/communicator.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -338,6 +340,16 @@ void Communicator::agree(const std::function<void()>& work) const {
   int first = failed ? rank_ : size_;
   combine(std::span<int>(&first, 1), MPI_INT, MPI_MIN, [](auto a, auto b) { return std::min(a, b); });
   if (first == size_) return;
+  if (first > 0) {  // where rank 0 has no such error, its host may have other files
+    std::array<char, 256> root{}, own{};
+    ::gethostname(own.data(), own.size() - 1);
+    root = own;
+    enter();
+    check_mpi(MPI_Bcast(root.data(), int(root.size()), MPI_CHAR, 0, handle_), "MPI_Bcast");
+    if (root != own)
+      message +=
+          " (rank " + std::to_string(rank_) + ", on host " + own.data() + "; not rank 0, on host " + root.data() + ")";
+  }
   int length_and_kind[] = {int(message.size()), int(kind)};
   enter();
   check_mpi(MPI_Bcast(length_and_kind, 2, MPI_INT, first, handle_), "MPI_Bcast");

@@ -112,9 +112,9 @@ class Communicator {
   bool all_arrive(double seconds) const;
 
   // Runs `work` on every rank. If it throws on any rank, every rank throws Error with the message of the lowest rank
-  // that failed, and of its kind. The message of a LocalError begins with the number of that rank. Memory that ran out
-  // is of kind `memory`, what is no Error is `internal`. `work` must not be collective, unless
-  // it fails on all ranks alike.
+  // that failed, and of its kind; the message names the host of that rank if rank 0 is on another and did not fail. The
+  // message of a LocalError begins with the number of that rank. Memory that ran out is of kind `memory`, what is no
+  // Error is `internal`. `work` must not be collective, unless it fails on all ranks alike.
   void agree(const std::function<void()>& work) const;
 
   // Objects that belong to a process alone, by key; communicator_attribute.hpp uses it. Local.

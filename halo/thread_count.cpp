@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 
 #include "halo/watch/error.hpp"
 #include "halo/watch/surroundings.hpp"
@@ -66,18 +67,28 @@ int sensible_thread_count(const Communicator& communicator) {
 }
 
 std::string advice_on_binding(const Communicator& communicator, int threads) {
-  const bool by_mpirun = environment_variable("OMPI_COMM_WORLD_SIZE"), by_srun = environment_variable("SLURM_STEP_ID");
-  if (communicator.is_alone() || !communicator.any(by_mpirun || by_srun)) return "";
+  // What each launcher sets, the one that may run within another first, and what to tell of it.
+  struct Launcher {
+    const char *variable, *advice;
+  };
+  constexpr Launcher launchers[] = {
+      {"OMPI_COMM_WORLD_SIZE", "mpirun --bind-to none, or --map-by slot:PE=N for N cores a rank"},
+      {"MPI_LOCALNRANKS", "mpiexec -bind-to none, or -bind-to core:N for N cores a rank"},
+      {"SLURM_STEP_ID", "srun --cpus-per-task=N for N cores a rank"}};
+  const auto* const own_launcher = std::find_if(std::begin(launchers), std::end(launchers),
+                                                [](const Launcher& l) { return environment_variable(l.variable); });
+  const bool launched = own_launcher != std::end(launchers);
+  if (communicator.is_alone() || !communicator.any(launched)) return "";
   const CoresOfHost host = cores_of_host(communicator);
   const int own = count(host.own), together = count(host.together), reach = cores_within_reach(host.own);
-  const bool idle = together < reach;
-  const bool crowded = threads > own && own < reach;
+  const bool idle = launched && together < reach;
+  const bool crowded = launched && threads > own && own < reach;
   // The first rank with something to say speaks for all.
   const int nobody = communicator.size();
   const int first = -int(communicator.max(-double(idle || crowded ? communicator.rank() : nobody)));
   if (first == nobody) return "";
   std::array<std::int64_t, 7> told{};
-  if (communicator.rank() == first) told = {host.ranks, own, together, reach, threads, by_mpirun, idle};
+  if (communicator.rank() == first) told = {host.ranks, own, together, reach, threads, own_launcher - launchers, idle};
   communicator.sum(told);
   const auto number = [&](int k, const char* what) {
     return std::to_string(told[k]) + " " + what + (told[k] == 1 ? "" : "s");
@@ -85,8 +96,7 @@ std::string advice_on_binding(const Communicator& communicator, int threads) {
   const std::string ranks = number(0, "rank") + (told[0] == 1 ? " is" : " of a host are") + " bound to ";
   const std::string what = told[6] ? ranks + std::to_string(told[2]) + " of its " + number(3, "core")
                                    : ranks + number(1, "core") + " each and run " + number(4, "thread") + " there";
-  return what + (told[5] ? ": start with mpirun --bind-to none, or --map-by slot:PE=N for N cores a rank"
-                         : ": start with srun --cpus-per-task=N for N cores a rank");
+  return what + ": start with " + launchers[told[5]].advice;
 }
 
 }  // namespace staghorn

@@ -1,5 +1,5 @@
 // How many OpenMP threads each rank should run, so that the ranks of one host share its cores; and what to say where
-// mpirun's bindings leave cores idle.
+// a launcher's bindings leave cores idle.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ int sensible_thread_count(const Communicator& communicator);
 
 // A sentence for the user if the ranks of a host are bound to fewer of its cores than they could have, or run more
 // threads than the cores they are bound to: how many, and how to start them instead. "" if all is well, or if neither
-// mpirun nor srun started them. `threads`: of this rank. Tells of the first such host. Collective.
+// mpirun, nor Hydra, nor srun started them. `threads`: of this rank. Tells of the first such host. Collective.
 std::string advice_on_binding(const Communicator& communicator, int threads);
 
 }  // namespace staghorn

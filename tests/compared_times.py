@@ -16,6 +16,8 @@ import tempfile
 from pathlib import Path
 from statistics import median
 
+from launcher import launcher_of, ranks_command
+
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn"))
 GAUGE = ROOT / "configs" / "quenched_8x8x8x16_b5.70.nersc"
@@ -24,9 +26,8 @@ CORES = len(os.sched_getaffinity(0))
 
 def run(*words, ranks=1, program=PROGRAM, **environment) -> str:
     """What a program prints. Raises CalledProcessError where it fails."""
-    mpi = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
-    environment = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **environment}
-    return subprocess.run([*mpi, str(program), *map(str, words)], capture_output=True, text=True, check=True, env=environment).stdout
+    environment = {**os.environ, **launcher_of(Path(program)).variables, **environment}
+    return subprocess.run([*ranks_command(ranks, Path(program)), str(program), *map(str, words)], capture_output=True, text=True, check=True, env=environment).stdout
 
 
 def report_of(folder: Path, *words, **how) -> dict:
@@ -125,7 +126,7 @@ def verdict(found: float, least: float, most: float | None) -> str:
 
 def main():
     gpus = len(subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout.splitlines()) if shutil.which("nvidia-smi") else 0
-    mpi = shutil.which("mpirun") is not None
+    mpi = launcher_of().path is not None
     rows = [(two_clocks, (), True), (busy_machine, (), CORES > 1), (shares, (), mpi and CORES > 1), (faces, (), mpi and CORES > 1),
             (faces_of_gpus, (1,), gpus > 0), (faces_of_gpus, (2,), mpi and gpus > 1), (phases_of_gpus, (), mpi and gpus > 0),
             (hashes_of_milc, (), gpus > 0 and (PROGRAM.parent / "milc_overhead").is_file())]

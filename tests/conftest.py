@@ -24,6 +24,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for what the folders of tests share
 
 from installed_package import run  # noqa: E402
+from launcher import launcher_of, ranks_command  # noqa: E402
 from program_under_test import PROGRAM, ROOT, built_program, built_with_mpi  # noqa: E402
 
 # The package as built, with its compiled module. Without a build: its sources, whose NumPy reference operator needs no module.
@@ -44,8 +45,8 @@ def find_reference_data() -> tuple[Path | None, str]:
 
 def pytest_report_header(config):
     lines = [f"program: {PROGRAM}{'' if PROGRAM.is_file() else ' (not built)'}", find_reference_data()[1]]
-    if shutil.which("mpirun") is None:
-        lines.append("mpirun: absent; tests marked 'mpi' are skipped")
+    if launcher_of().path is None:
+        lines.append(f"a launcher of {launcher_of().mpi}: absent; tests marked 'mpi' are skipped")
     return lines
 
 
@@ -54,8 +55,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("gpu") and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="no GPU on this machine"))
-        if item.get_closest_marker("mpi") and (shutil.which("mpirun") is None or not built_with_mpi()):
-            item.add_marker(pytest.mark.skip(reason="no mpirun on this machine, or a build without MPI"))
+        if item.get_closest_marker("mpi") and (launcher_of().path is None or not built_with_mpi()):
+            item.add_marker(pytest.mark.skip(reason=f"no launcher of {launcher_of().mpi} on this machine, or a build without MPI"))
 
 
 @pytest.fixture(scope="session")
@@ -67,19 +68,14 @@ def program() -> Path:
 
 
 def mpi_command(ranks: int) -> list[str]:
-    """The mpirun line for `ranks` ranks: oversubscribed, unbound, and as root too. Skips where the program is for one process."""
-    if ranks == 1:
-        return []
-    if not built_with_mpi():
+    """What starts `ranks` ranks. Skips where the program is for one process."""
+    if ranks > 1 and not built_with_mpi():
         pytest.skip("a build without MPI")
-    return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+    return ranks_command(ranks)
 
 
 def program_environment(ranks: int, threads: int | None, extra: dict | None) -> dict:
-    environment = dict(os.environ)
-    environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
-    # More ranks than cores must give the core away while they wait.
-    environment.update(OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+    environment = {**os.environ, **launcher_of().variables}
     if threads is not None:
         environment["OMP_NUM_THREADS"] = str(threads)
     elif ranks > 1:
@@ -200,7 +196,7 @@ def expect_error():
 
     def check(result, status, *words):
         assert result.returncode == status, result.stderr
-        lines = [line for line in result.stderr.splitlines() if line.startswith("staghorn: ")]  # mpirun adds its own
+        lines = [line for line in result.stderr.splitlines() if line.startswith("staghorn: ")]  # the launcher adds its own
         assert len(lines) == 1, result.stderr
         assert lines[0].startswith("staghorn: error: ")
         missing = [word for word in words if str(word) not in lines[0]]

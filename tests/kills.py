@@ -23,12 +23,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from launcher import launcher_of, ranks_command
 from program_under_test import PROGRAM
 from running_jobs import is_alive, ranks_below, wait_until_gone
 
-ENVIRONMENT = {"SOURCE_DATE_EPOCH": "1795199983", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-               "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", "STAGHORN_TUNING": "off",
-               "OMP_WAIT_POLICY": "passive"}
+ENVIRONMENT = {"SOURCE_DATE_EPOCH": "1795199983", "STAGHORN_TUNING": "off", "OMP_WAIT_POLICY": "passive", **launcher_of().variables}
 PLACES = [  # ranks, threads, options; 4x6x8x10
     (1, 1, []),
     (1, 2, ["--loopback", "xt"]),
@@ -77,9 +76,8 @@ class Job:
 
     def launch(self, place: tuple[int, int, list[str]], device: str) -> subprocess.Popen:
         ranks, threads, options = place
-        before = [] if ranks == 1 else ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
         return subprocess.Popen(
-            [*before, str(PROGRAM), *self.options, *options, "--device", device, "--output", str(self.output), "--force",
+            [*ranks_command(ranks), str(PROGRAM), *self.options, *options, "--device", device, "--output", str(self.output), "--force",
              "--checkpoint", str(self.state), "--checkpoint-every", "0", "--resume"],
             text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": str(threads)})
 
@@ -112,7 +110,7 @@ def wait_for_end(process: subprocess.Popen) -> tuple[str, str]:
     try:
         return process.communicate(timeout=300)
     except subprocess.TimeoutExpired:
-        if any(map(is_alive, ranks_below(process.pid).values())) or process.args[0] != "mpirun":
+        if any(map(is_alive, ranks_below(process.pid).values())) or process.args[0] == str(PROGRAM):
             raise
         process.kill()
         return process.communicate()

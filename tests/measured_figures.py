@@ -11,6 +11,8 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
+from launcher import launcher_of
+
 SMALL, MIDDLE, LARGE = (16, 16, 16, 32), (24, 24, 24, 48), (32, 32, 32, 64)
 LARGE_HOP, LARGEST = (48, 48, 48, 48), (48, 48, 48, 96)
 FURTHER = ((28, 28, 28, 96), (36, 36, 36, 48), (64, 64, 64, 96))  # shapes and sizes of production beside these
@@ -53,9 +55,8 @@ class Figures:
     def run(self, *words, launcher=()) -> str:
         start = time.monotonic()
         words = [str(word) for word in words]
-        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}  # as containers do
         done = subprocess.run([*launcher, self.program, *words, "--device", self.device], capture_output=True, text=True,
-                              env={**os.environ, **as_root})
+                              env={**os.environ, **launcher_of(self.program).variables})
         print(f"{time.monotonic() - start:6.1f} s  staghorn {' '.join(words)}", file=sys.stderr, flush=True)
         if done.returncode:
             raise ProgramFailed(f"it ended with status {done.returncode}: {done.stderr.strip()}")
@@ -74,7 +75,7 @@ class Figures:
     def scaling(self, ranks: int, *lattice_options):
         path = self.folder / f"bench-{len(list(self.folder.glob('bench-*'))):02}.json"
         self.run("bench", "scaling", *lattice_options, "--precision", "fp64,fp32", "--links", 12, "--seconds", self.seconds,
-                 "--tuning", "off", "--json", path, *self.stream, launcher=["mpirun", "-n", str(ranks), "--bind-to", "none", "--oversubscribe"])
+                 "--tuning", "off", "--json", path, *self.stream, launcher=launcher_of(self.program).command(ranks))
         self.last_bench = json.loads(path.read_text())
         self.scaling_rows += self.last_bench["results"]
 

@@ -24,6 +24,7 @@ from collections import Counter
 from pathlib import Path
 
 from kills import ENVIRONMENT, finish, hit
+from launcher import ranks_command
 from program_under_test import PROGRAM, built_with_mpi
 from running_jobs import ranks_below, wait_until_gone
 
@@ -88,8 +89,7 @@ class Job:
         return found
 
     def launch(self, job: str, ranks: int = 1) -> subprocess.Popen:
-        before = [] if ranks == 1 else ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
-        return subprocess.Popen([*before, str(PROGRAM), *self.words[job]], cwd=self.folder, text=True, stdout=subprocess.DEVNULL,
+        return subprocess.Popen([*ranks_command(ranks), str(PROGRAM), *self.words[job]], cwd=self.folder, text=True, stdout=subprocess.DEVNULL,
                                 stderr=subprocess.PIPE, env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": "1"})
 
     def fault(self, may_lack: bool) -> str:

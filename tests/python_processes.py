@@ -1,4 +1,4 @@
-"""Python in processes of its own, with the package as built; ranks under mpirun."""
+"""Python in processes of its own, with the package as built; and as ranks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import staghorn
+from launcher import launcher_of, ranks_command
 from program_under_test import built_with_mpi
 
 PACKAGE = str(Path(staghorn.__file__).parent.parent)
@@ -16,10 +17,8 @@ PACKAGE = str(Path(staghorn.__file__).parent.parent)
 
 def python(*arguments, ranks=1, timeout=180, env=None) -> str:
     """What a Python process, or several of them, print with the package at hand; they must succeed."""
-    mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
-    environment = {**os.environ, "PYTHONPATH": PACKAGE, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none", **(env or {})}
-    result = subprocess.run([*mpirun, sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
+    environment = {**os.environ, **launcher_of().variables, "PYTHONPATH": PACKAGE, **(env or {})}
+    result = subprocess.run([*ranks_command(ranks), sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
                             env=environment)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout.strip()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
+
+from launcher import rank_in
 
 
 def ranks_below(parent: int) -> dict[int, int]:
@@ -23,8 +24,8 @@ def ranks_below(parent: int) -> dict[int, int]:
                 environment = Path(f"/proc/{process}/environ").read_bytes()
             except OSError:
                 continue
-            if rank := re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", environment):
-                found[int(rank[1])] = process
+            if (rank := rank_in(environment)) is not None:
+                found[rank] = process
     return found
 
 

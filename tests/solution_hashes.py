@@ -24,6 +24,7 @@ import tempfile
 from pathlib import Path
 
 import h5py
+from launcher import MPICH, OPEN_MPI, ranks_command
 
 LATTICE = (8, 4, 12, 16)  # up to sixteen ranks divide it
 SMALL = (4, 4, 4, 8)
@@ -87,8 +88,7 @@ def hashes_of_commands(program: Path, device: str, names=tuple(COMMANDS), around
 
 
 def environment(ranks: int, **extra: str) -> dict[str, str]:
-    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
-            "STAGHORN_TUNING": "off", "OMP_NUM_THREADS": "1" if ranks > 1 else "2", "OMP_WAIT_POLICY": "passive", **extra}
+    return {**os.environ, **OPEN_MPI.variables, **MPICH.variables, "STAGHORN_TUNING": "off", "OMP_NUM_THREADS": "1" if ranks > 1 else "2", "OMP_WAIT_POLICY": "passive", **extra}
 
 
 def hash_of(folder: Path, i: int) -> str:
@@ -108,9 +108,8 @@ def hashes_of(program: Path, gauge: Path, cut: str, device: str, form: str | Non
             requests.append("\t".join(map(str, ["--gauge", gauge, "--mass", 0.2, "--output", folder / f"{i}.h5", "--report", folder / f"{i}.json",
                                                 "--quiet", "--device", device, *options, *of_case])))
         (folder / "requests").write_text("\n".join(requests) + "\n")
-        mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
         extra = {"STAGHORN_CG_KERNELS": form} if form else {}
-        done = subprocess.run([*mpirun, program.parent / "many_solves", folder / "requests"], capture_output=True, text=True,
+        done = subprocess.run([*ranks_command(ranks, program), program.parent / "many_solves", folder / "requests"], capture_output=True, text=True,
                               env=environment(ranks, **extra))
         statuses = set(re.findall(r"^exit status (\d+)$", done.stdout, re.MULTILINE))
         if done.returncode or not statuses <= {"0", "3"}:

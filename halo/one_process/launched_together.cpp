@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <fstream>
@@ -115,17 +116,27 @@ QuickStartAlone::~QuickStartAlone() {
   for (const char* name : set_) ::unsetenv(name);  // processes that this one starts may be several
 }
 
+// MPICH says "MPICH Version:\t4.0.2", Cray "MPI VERSION    : CRAY MPICH version 8.1.25", each in the first of many
+// lines.
+std::string mpi_library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (MPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "MPI";
+  std::string_view line(text.data());
+  line = line.substr(0, line.find_first_of(",\n"));
+  constexpr std::string_view of_cray = "MPI VERSION", of_mpich = " Version:\t";
+  if (line.starts_with(of_cray)) return std::string(line.substr(std::min(line.find(':') + 2, line.size())));
+  std::string name(line);
+  if (const std::size_t at = name.find(of_mpich); at != std::string::npos) name.replace(at, of_mpich.size(), " ");
+  return name;
+}
+
 void require_one_process() {
   const std::string launched = launched_processes();
   const char* alone = std::getenv("STAGHORN_ALONE");
   if (launched.empty() || (alone && std::string_view(alone) == "1")) return;
-  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> library{};
-  int length = 0;
-  MPI_Get_library_version(library.data(), &length);
-  const std::string_view text(library.data());
-  const std::string name(text.substr(0, text.find_first_of(",\n")));
   throw Error(ErrorKind::mpi, "processes",
-              has_mpi ? "one, as the MPI of this build (" + name + ") finds no other"
+              has_mpi ? "one, as the MPI of this build (" + mpi_library() + ") finds no other"
                       : "one, as this build of Staghorn has no MPI",
               launched + ": each would do the whole work. " +
                   (has_mpi ? "Start them with the launcher of that MPI" : "Build Staghorn where an MPI is found") +

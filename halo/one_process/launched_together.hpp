@@ -1,9 +1,14 @@
 // Whether a launcher has started this process, and others beside it.
 #pragma once
 
+#include <string>
 #include <vector>
 
 namespace staghorn {
+
+// Name and version of the MPI of this build, as "Open MPI v4.1.4", "MPICH 4.0.2", "no MPI". Local; MPI need not have
+// begun.
+std::string mpi_library();
 
 // For a process that MPI, or its absence, leaves alone. Throws Error if a launcher says that it started several
 // processes: each would do the whole work. The launcher may belong to another MPI than this build. STAGHORN_ALONE=1

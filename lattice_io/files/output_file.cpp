@@ -256,19 +256,21 @@ void write_whole_file(const Communicator& communicator, const std::string& path,
   how.with->add(std::move(file));
 }
 
-void ClaimedNames::claim(const std::string& path, bool force) {
+void ClaimedNames::claim(const std::string& path, bool force, WrittenBy writers) {
   OutputFile trial(communicator_, path, force);  // creates and removes its temporary file
   communicator_.agree([&] {
     std::error_code error;
     for (const NameLock& other : locks_)
       if (trial.lock_.was_held() && communicator_.is_root() && fs::equivalent(trial.lock_.file(), other.file(), error))
         throw FileError(path, "another file for each output of a job", "one that this job writes under another name");
+    if (writers == WrittenBy::all_ranks && !fs::exists(trial.temporary_path(), error))
+      throw FileError(path, "a folder that all hosts share, for a file that all ranks write", "one that differs");
   });
   locks_.push_back(std::move(trial.lock_));
 }
 
 void check_writable(const Communicator& communicator, const std::string& path, bool force) {
-  ClaimedNames(communicator).claim(path, force);
+  ClaimedNames(communicator).claim(path, force, WrittenBy::rank_0);
 }
 
 }  // namespace staghorn

@@ -127,21 +127,25 @@ struct Replacing {
 void write_whole_file(const Communicator& communicator, const std::string& path, const Replacing& how,
                       const std::function<void(const std::string& temporary_path)>& work);
 
+// Solutions, links and states are written by all ranks side by side; a report by rank 0.
+enum class WrittenBy { all_ranks, rank_0 };
+
 // Names that a job will write to, kept from all other jobs until this is gone. Collective.
 class ClaimedNames {
  public:
   explicit ClaimedNames(const Communicator& communicator) : communicator_(communicator) {}
 
   // Throws Error now, before hours of solving, if another job writes to `path`, if it exists and not `force`, if it
-  // could not be written, or if another name of this job is the same file.
-  void claim(const std::string& path, bool force);
+  // could not be written, if another name of this job is the same file, or if the host of a rank that will write does
+  // not see the folder of rank 0.
+  void claim(const std::string& path, bool force, WrittenBy writers = WrittenBy::all_ranks);
 
  private:
   const Communicator& communicator_;
   std::vector<NameLock> locks_;  // of rank 0
 };
 
-// The same checks, without keeping the name.
+// The same checks of what rank 0 writes, without keeping the name.
 void check_writable(const Communicator& communicator, const std::string& path, bool force);
 
 }  // namespace staghorn

@@ -1,6 +1,7 @@
 #include "lattice_io/files/posix_file.hpp"
 
 #include <fcntl.h>
+#include <omp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,8 +18,8 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::size_t bytes_per_range = std::size_t{1} << 18;       // one thread reads so many at a time
-constexpr std::size_t least_bytes_for_disk = std::size_t{1} << 20;  // of a write: the disk likes long pieces
+constexpr std::size_t least_bytes_per_thread = std::size_t{1} << 18;  // of a read that threads share
+constexpr std::size_t least_bytes_for_disk = std::size_t{1} << 20;    // of a write: the disk likes long pieces
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw FileError(path + ": " + what + ": " + std::strerror(errno));
@@ -73,13 +74,16 @@ std::int64_t PosixFile::size() const {
 
 void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
   const Activity activity("reading a file");
-  const std::int64_t n_ranges = std::int64_t((bytes.size() + bytes_per_range - 1) / bytes_per_range);
+  // One request a thread: parallel file systems like few large ones.
+  const std::int64_t n_ranges =
+      std::clamp<std::int64_t>(std::int64_t(bytes.size() / least_bytes_per_thread), 1, omp_get_max_threads());
+  const std::size_t bytes_per_range = (bytes.size() + std::size_t(n_ranges) - 1) / std::size_t(n_ranges);
   // The first byte that could not be read, and why: errno, or 0 at the end of the file.
   std::int64_t failed_at = -1;
   int failure = 0;
 #pragma omp parallel for schedule(static)
   for (std::int64_t range = 0; range < n_ranges; ++range) {
-    const std::size_t first = std::size_t(range) * bytes_per_range;
+    const std::size_t first = std::min(bytes.size(), std::size_t(range) * bytes_per_range);
     const std::size_t last = std::min(bytes.size(), first + bytes_per_range);
     for (std::size_t done = first; done < last;) {
       const ssize_t n = ::pread(descriptor_, bytes.data() + done, last - done, offset + std::int64_t(done));

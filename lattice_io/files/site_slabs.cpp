@@ -58,10 +58,9 @@ SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, s
                 "grid " + to_string(lattice.grid()));
   const Extents &global = lattice.global(), &local = lattice.local(), &origin = lattice.origin();
   n_rows_ = lattice.global_volume() / global[0];
-  const std::int64_t slab_bytes = std::min(file_side_limit, owner_side_limit / communicator.size());
   const std::int64_t groups = n_rows_ / rows_together_;
   const std::int64_t groups_per_slab =
-      std::max<std::int64_t>(1, slab_bytes / (rows_together_ * global[0] * bytes_per_site));
+      std::max<std::int64_t>(1, slab_bytes(lattice, order) / (rows_together_ * global[0] * bytes_per_site));
   const std::int64_t longest_part = (groups + communicator.size() - 1) / communicator.size();
   rows_per_slab_ = rows_together_ * groups_per_slab;
   n_rounds_ = (longest_part + groups_per_slab - 1) / groups_per_slab;
@@ -74,6 +73,16 @@ SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, s
         own_rows_.push_back({file_row(row), site});
       }
   std::sort(own_rows_.begin(), own_rows_.end(), [](const OwnRow& a, const OwnRow& b) { return a.row < b.row; });
+}
+
+// The rows of an owner lie in the parts of those ranks whose part meets its slab of t; of each row it owns its slab of
+// x. Parts are equal, so that a slab of w of T meets at most w / T of all ranks, and one more at each end.
+std::int64_t SiteSlabs::slab_bytes(const Lattice& lattice, RowOrder order) {
+  const auto widest = [&](int mu) -> std::int64_t { return std::ranges::max(lattice.widths()[std::size_t(mu)]); };
+  const std::int64_t ranks = volume(lattice.grid()), extent = lattice.global()[3];
+  const std::int64_t ends = order == RowOrder::halves_in_turns ? 2 : 1;  // of its slab, modulo T/2
+  const std::int64_t senders = std::min(ranks, (ends * widest(3) * ranks + extent - 1) / extent + 2 * ends);
+  return std::min(file_side_limit, owner_side_limit * lattice.global()[0] / widest(0) / senders);
 }
 
 std::int64_t SiteSlabs::lattice_row(std::int64_t row) const {

@@ -9,8 +9,9 @@
 //
 // So the file system sees few large accesses on any process grid, and checksums run over the bytes as they lie in the
 // file. A rank needs at most 8 MiB on the file's side. On the owner's side it needs 256 MiB or its own share of the
-// field, whichever is less. If t alone is cut among ranks, nothing travels.
-// The threads of a rank share the pieces of a slab. The slab stays in their caches from the file to the field.
+// field, whichever is less: slabs are smaller where many ranks could send to one. If t alone is cut among ranks,
+// nothing travels. The threads of a rank share the pieces of a slab. The slab stays in their caches from the file to
+// the field.
 //
 // A file may hold its rows in another order than the lattice (RowOrder).
 #pragma once
@@ -36,6 +37,9 @@ class SiteSlabs {
   // row, or pair. Both references must outlive this. Local.
   SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
             RowOrder order = RowOrder::lexicographic);
+
+  // The most bytes of a slab, if it holds at least one row. Local; depends on the widths alone.
+  static std::int64_t slab_bytes(const Lattice& lattice, RowOrder order = RowOrder::lexicographic);
 
   // Contiguous sites of the file, first_site counted from its first row. Called by one thread. May throw: every
   // rank then throws.

@@ -132,7 +132,7 @@ int run_certify(const Communicator& communicator, const std::vector<std::string>
   const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
   std::ostream nowhere(nullptr);
   ClaimedNames names(communicator);
-  if (command.report) names.claim(*command.report, command.force);
+  if (command.report) names.claim(*command.report, command.force, WrittenBy::rank_0);
   const CertifyReport report = certify(communicator, command.input);
   print_certificate(command.quiet ? nowhere : out, report);
   if (command.report_to_output) out << to_json(report);

@@ -148,7 +148,7 @@ int run_coarse(const Communicator& communicator, const std::vector<std::string>&
       communicator, command.gauge, command.options.session,
       [&](ClaimedNames& names) {
         if (command.output) names.claim(command.output->path, command.force);
-        if (command.report) names.claim(*command.report, command.force);
+        if (command.report) names.claim(*command.report, command.force, WrittenBy::rank_0);
       },
       [&](const Communicator& ranks) { return find_on(ranks, command, messages); });
 }

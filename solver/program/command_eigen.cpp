@@ -148,7 +148,7 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
 // All names that the job writes to.
 void claim_names(ClaimedNames& names, const EigenCommand& command) {
   if (command.output) names.claim(command.output->path, command.force);
-  if (command.report) names.claim(*command.report, command.force);
+  if (command.report) names.claim(*command.report, command.force, WrittenBy::rank_0);
   if (const auto& checkpoint = command.request.checkpoint)
     for (const std::string& path : {*checkpoint, previous_checkpoint(*checkpoint)}) names.claim(path, true);
 }

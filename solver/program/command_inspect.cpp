@@ -6,6 +6,7 @@
 #include "dirac/gauge/gauge_observables.hpp"
 #include "dirac/gauge/smoothing/gauge_loops.hpp"
 #include "dirac/gauge/stored_links.hpp"
+#include "halo/available_memory.hpp"
 #include "halo/cut_lattice.hpp"
 #include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/foreign_files.hpp"
@@ -67,7 +68,7 @@ std::vector<MemoryRow> memory_rows(const Extents& extents) {
 
 CommandSyntax inspect_syntax() {
   CommandSyntax syntax{
-      "inspect", "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify] [--no-probe]",
+      "inspect", "staghorn inspect FILE [--json] [--header] [--dataset NAME] [--no-verify] [--no-probe]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace, Polyakov loop and "
       "unitarity; of\n"
       "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
@@ -81,6 +82,7 @@ CommandSyntax inspect_syntax() {
                              {"dataset", "NAME", "of HDF5: the dataset that holds links (default: links)"},
                              {"kyu", "XxYxZxT", "FILE is one of KYU, without a header: its lattice"},
                              {"lattice", "XxYxZxT", "of FILE, where it is LIME with nothing but the numbers of ILDG"},
+                             {"header", "", "of links: show the header alone, and read and verify no numbers"},
                              {"no-verify", "", "end with status 0 though checksums are absent or wrong"},
                              {"no-probe", "",
                               "read HDF5 at once; else a child meets the file first, as HDF5 may crash on a damaged "
@@ -105,9 +107,22 @@ std::optional<ImprovedInspection> look_at_improved(const Communicator& communica
   return inspection;
 }
 
+// The links of the whole lattice as they are looked at, which the ranks share.
+double link_bytes(const Extents& extents) { return double(volume(extents)) * 4 * 18 * 8; }
+
+void require_memory(const Communicator& communicator, const GaugeHeader& header) {
+  const double needed = link_bytes(header.extents) / communicator.size();
+  const double there = available_memory(communicator, -1).host;
+  if (!communicator.any(needed > there)) return;
+  throw Error(ErrorKind::memory, header.path,
+              "memory for links of " + to_string(header.extents) + ", " + gigabytes(needed) + " for each rank",
+              gigabytes(there) + ". More ranks share them; `staghorn inspect --header` reads none");
+}
+
 Inspection look_at(const Communicator& communicator, const std::string& path, const OptionValues& values) {
   Inspection found;
   found.header = stored_header(communicator, values, path);
+  require_memory(communicator, found.header);
   LinkField links(cut_lattice(communicator, found.header.extents));
   const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
   found.unitarity = check_unitarity(communicator, links);
@@ -136,11 +151,40 @@ void print_improved(std::ostream& out, const ImprovedInspection& inspection) {
         << ", |N N^dagger - 1| <= " << three_digits(inspection.unitarity) << " without it\n";
 }
 
-void print_text(std::ostream& out, const Inspection& found) {
-  const GaugeHeader& header = found.header;
+void print_form(std::ostream& out, const GaugeHeader& header) {
   out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
       << "-endian, " << to_string(header.precision) << ", " << header.rows << " rows a link\n  lattice     "
       << to_string(header.extents) << "  (X x Y x Z x T)\n";
+}
+
+double stored_bytes(const GaugeHeader& header) {
+  return double(volume(header.extents)) * 4 * 6 * header.rows * bytes_per_real(header.precision);
+}
+
+// `--header`.
+void print_header(std::ostream& out, const GaugeHeader& header, bool as_json) {
+  if (as_json) {
+    out << text_of_json(Json{{"file", header.path},
+                             {"format", to_string(header.format)},
+                             {"lattice", header.extents},
+                             {"precision", to_string(header.precision)},
+                             {"rows", header.rows},
+                             {"big_endian", header.big_endian},
+                             {"bytes", stored_bytes(header)},
+                             {"header", header.fields}})
+        << "\n";
+    return;
+  }
+  print_form(out, header);
+  out << "  numbers     " << gigabytes(stored_bytes(header));
+  if (header.data_offset >= 0) out << " from byte " << header.data_offset;
+  out << ", not read and not verified\n  header\n";
+  print_fields(out, header.fields);
+}
+
+void print_text(std::ostream& out, const Inspection& found) {
+  const GaugeHeader& header = found.header;
+  print_form(out, header);
   if (found.improved) print_improved(out, *found.improved);
   out << "  plaquette   " << number("%.12f", found.gauge.plaquette) << "  (space "
       << number("%.12f", found.gauge.plaquette_space) << ", time " << number("%.12f", found.gauge.plaquette_time)
@@ -216,6 +260,10 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
     if (communicator.is_root() && !values->count("kyu"))
       refuse_foreign_content(PosixFile::open_to_read(path), "a gauge configuration, colour vectors or eigenvectors");
   });
+  if (values->is_on("header")) {
+    print_header(out, stored_header(communicator, *values, path), as_json);
+    return exit_certified;
+  }
   if (!holds_links) {
     if (const auto eigenvectors = find_eigenvectors(communicator, path)) {
       inspect_eigenvectors(communicator, *eigenvectors, as_json, no_verify, out);

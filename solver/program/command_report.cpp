@@ -43,7 +43,7 @@ int run_report(const Communicator& communicator, const std::vector<std::string>&
   const auto& files = values->words("reports");
   require_not_read({output}, {files.begin(), files.end()});
   ClaimedNames names(communicator);
-  if (output != "-") names.claim(output, force);
+  if (output != "-") names.claim(output, force, WrittenBy::rank_0);
   std::vector<NamedReport> reports;
   for (const std::string& file : files) reports.push_back({file, read_text_file(communicator, file)});
   const std::string page = html_report(reports, observable_kinds());

@@ -172,8 +172,8 @@ int run_smooth(const Communicator& communicator, const std::vector<std::string>&
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
   ClaimedNames names(communicator);
-  for (const auto& name : {command.output, command.report})
-    if (name) names.claim(*name, command.force);
+  if (command.output) names.claim(*command.output, command.force);
+  if (command.report) names.claim(*command.report, command.force, WrittenBy::rank_0);
   SmoothLinks read = read_links(communicator, command.links, command.reunitarize);
   for (const std::string& text : unverified_checksums(read.summary.checksums))
     messages << "UNVERIFIED: " << text << "\n";

@@ -289,10 +289,10 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
 
 // All names that the job writes to.
 void claim_names(ClaimedNames& names, const SolveCommand& command) {
-  for (const auto& path : {command.output, command.report})
-    if (path) names.claim(*path, command.force);
+  if (command.output) names.claim(*command.output, command.force);
+  if (command.report) names.claim(*command.report, command.force, WrittenBy::rank_0);
   if (command.output && command.output_format == VectorFormat::fnal)
-    names.claim(*command.output + ".info", command.force);
+    names.claim(*command.output + ".info", command.force, WrittenBy::rank_0);
   const auto& [session, request, source, many] = command.options;
   if (!request.checkpoint) return;
   if (command.split == 1)  // checkpoints of groups are claimed by these

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "halo/communicator.hpp"
+#include "halo/one_process/launched_together.hpp"
 
 namespace staghorn {
 
@@ -35,14 +36,6 @@ std::string now_utc() {
   char text[32] = "";
   if (gmtime_r(&now, &utc)) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
   return text;
-}
-
-std::string mpi_library() {
-  char library[MPI_MAX_LIBRARY_VERSION_STRING];
-  int length = 0;
-  std::string mpi = "MPI";
-  if (MPI_Get_library_version(library, &length) == MPI_SUCCESS) mpi.assign(library, length);
-  return mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4", "no MPI"
 }
 
 }  // namespace

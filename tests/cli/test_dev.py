@@ -175,6 +175,19 @@ def test_a_build_that_fails_says_why(project):
     assert "CERTIFICATE" not in done.stdout
 
 
+def test_mpich_is_tested_beside_another_mpi_or_named(project):
+    path = path_without(project, {"mpicxx.mpich", "mpiexec.mpich"})
+    done = dev(project, "test", PATH=path, LEFT_OUT="pytest")
+    assert "MPICH: not installed (mpich libmpich-dev), its tests are left out" in done.stdout and not any("build-mpich" in call for call in calls(project))
+    for command in ("mpicxx.mpich", "mpiexec.mpich"):
+        script(project.parent / "tools" / command, "#!/bin/sh\n")
+    assert dev(project, "test", PATH=path, LEFT_OUT="pytest").returncode == 0
+    configure, build = [call for call in calls(project) if "build-mpich" in call]
+    assert "-DMPI_CXX_COMPILER=mpicxx.mpich" in configure and "--target staghorn many_solves yielding_progress" in build
+    dev(project, "test", "tests/io", PATH=path, LEFT_OUT="pytest")
+    assert not any("build-mpich" in call for call in calls(project))
+
+
 @pytest.mark.parametrize("missing", [{"mpicxx", "mpirun"}, {"mpirun", "ninja"}])
 def test_where_nothing_can_be_installed_a_build_goes_on_without_an_mpi_only(project, missing):
     done = dev(project, "demo", PATH=path_without(project, missing), LEFT_OUT="staghorn.plot")

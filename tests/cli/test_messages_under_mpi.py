@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from launcher import launcher_of
 
 pytestmark = pytest.mark.mpi
 
@@ -38,7 +39,7 @@ def test_certificate_is_printed_once(solve):
     assert "4 ranks" in result.stdout.splitlines()[0]
 
 
-def test_not_converged_is_the_status_of_mpirun(solve):
+def test_not_converged_is_the_status_of_the_launcher(solve):
     result = solve("--max-iterations", 3, ranks=2, mass=0.05)
     assert result.returncode == 3
     assert result.report["outcome"] == "out_of_iterations" and result.output_path.exists()
@@ -58,7 +59,7 @@ def test_whole_files_are_the_same_on_any_number_of_ranks(solve):
 
 
 def test_bindings_that_leave_cores_idle_are_told_of(program, small_gauge):
-    """mpirun's own binding gives one rank one core."""
+    """Launchers bind a rank to one core, some of them by default."""
     import os
     import subprocess
 
@@ -66,10 +67,10 @@ def test_bindings_that_leave_cores_idle_are_told_of(program, small_gauge):
     if cores < 2:
         pytest.skip("one core")
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
-    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    environment |= launcher_of().variables
     for binding, told in (("core", True), ("none", False)):
-        result = subprocess.run(["mpirun", "-n", "1", "--bind-to", binding, program, "solve", "--gauge", small_gauge, "--mass", "0.5", "--color", "0"],
+        result = subprocess.run([*launcher_of().command(1, binding=binding), program, "solve", "--gauge", small_gauge, "--mass", "0.5", "--color", "0"],
                                 capture_output=True, text=True, env=environment, timeout=180)
         assert result.returncode == 0, result.stderr
-        assert (f"note: 1 rank is bound to 1 of its {cores} cores: start with mpirun --bind-to none" in result.stdout) == told
+        assert (f"note: 1 rank is bound to 1 of its {cores} cores: start with {launcher_of().advice} none" in result.stdout) == told
         assert f"1 rank x {1 if told else cores} thread" in result.stdout

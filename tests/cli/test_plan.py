@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from launcher import OPEN_MPI, launcher_of
 
 
 @pytest.fixture
@@ -305,7 +306,8 @@ def test_plan_for_cpus_says_how_to_start(staghorn, cpus):
     text = staghorn("plan", "--lattice", "32x32x32x64", "--machine", cpus, "--ranks", "1,2,8", "--iterations", 500, check=True).stdout
     assert "2 ranks a host, 16 threads each; streaming read 100.0 GB/s and 64.00 GB each" in text
     assert "  OMP_NUM_THREADS=16 staghorn solve ..." in text
-    assert "  OMP_NUM_THREADS=16 mpirun -n 8 --map-by ppr:2:node:PE=16 staghorn solve ..." in text
+    start = "mpirun -n 8 --map-by ppr:2:node:PE=16" if launcher_of() is OPEN_MPI else "mpiexec -n 8 -ppn 2 -bind-to core:16"
+    assert f"  OMP_NUM_THREADS=16 {start} staghorn solve ..." in text
     assert "500 iterations on 8 ranks: " in text and "GPUs" not in text
 
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from launcher import launcher_of, ranks_command
 
 SHORT_SPIN = "1000"
 CHOICES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS")
@@ -18,7 +19,7 @@ CHOICES = ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY", "OMP_NUM_THREADS")
 def environment(**extra) -> dict:
     """That of a user who has chosen nothing about threads, and `extra`; OpenMP prints what it has read."""
     return {**{name: value for name, value in os.environ.items() if name not in CHOICES}, "OMP_DISPLAY_ENV": "verbose",
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **extra}
+            **launcher_of().variables, **extra}
 
 
 def spin_counts(command, **extra) -> list[str]:
@@ -36,7 +37,7 @@ def test_the_program_shortens_the_spin_once(program):
 
 @pytest.mark.mpi
 def test_every_rank_shortens_the_spin(program):
-    counts = spin_counts(["mpirun", "-n", 2, "--oversubscribe", "--bind-to", "none", program, "--version"])
+    counts = spin_counts([*ranks_command(2), program, "--version"])
     assert len(counts) == 4 and counts.count(SHORT_SPIN) == 2
 
 

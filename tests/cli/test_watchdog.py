@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from launcher import launcher_of
 from running_jobs import ranks_below, wait_until_gone
 
 pytestmark = pytest.mark.mpi
@@ -43,7 +44,7 @@ def test_a_rank_that_stops_ends_the_run_on_all(long_run, limit):
     job, processes = long_run(3, *limit.get("options", []), env=limit.get("env"))
     os.kill(processes[1], signal.SIGSTOP)
     _, stderr = job.communicate(timeout=180)
-    assert job.returncode == 4, stderr
+    assert job.returncode in (4, *launcher_of().ended), stderr
     for rank in (0, 2):
         assert re.search(rf"staghorn: rank {rank}: no progress for [\d.]+ s during '[^']+'", stderr), stderr
     assert re.search(r"staghorn: rank 1: does not answer; last seen during '[^']+'", stderr), stderr

@@ -7,11 +7,11 @@ import re
 import subprocess
 
 import pytest
+from launcher import launcher_of
 
 pytestmark = pytest.mark.mpi
 
-UNDER_MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-             "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+UNDER_MPI = {**os.environ, **launcher_of().variables, "OMP_NUM_THREADS": "1"}
 
 
 @pytest.mark.parametrize("rank", [0, 2])
@@ -19,7 +19,7 @@ UNDER_MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROO
 def test_a_failed_mpi_call_of_one_rank_ends_all(staghorn, small_gauge, tmp_path, rank, count):
     result = staghorn("solve", "--gauge", small_gauge, "--mass", 0.05, "--output", tmp_path / "x.h5", "--report",
                       tmp_path / "x.json", ranks=3, env={"STAGHORN_FAIL_MPI": f"{rank}:{count}"})
-    assert result.returncode == 1, result.stderr
+    assert result.returncode in (1, *launcher_of().ended), result.stderr
     assert re.findall(r"staghorn: .*", result.stderr) == re.findall(rf"staghorn: error: rank {rank}: MPI_\w+: .*",
                                                                    result.stderr)
     assert len(re.findall("staghorn: error", result.stderr)) == 1, result.stderr
@@ -30,10 +30,9 @@ def test_a_failed_mpi_call_of_one_rank_ends_all(staghorn, small_gauge, tmp_path,
 def test_an_error_that_only_one_rank_meets_ends_all(program):
     """The environment of rank 1 alone is wrong: it fails where the others wait for it."""
     bench = [str(program), "bench", "hop", "--lattice", "4", "4", "4", "12", "--seconds", "1000", "--stream-mib", "32"]
-    on_one_rank = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "1"]
-    command = [*on_one_rank, *bench, ":", "-n", "1", "-x", "STAGHORN_STRESS_DELAYS=soon", *bench, ":", "-n", "1", *bench]
+    command = [*launcher_of().command(1), *bench, ":", "-n", "1", "env", "STAGHORN_STRESS_DELAYS=soon", *bench, ":", "-n", "1", *bench]
     result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=UNDER_MPI)
-    assert result.returncode == 1, result.stderr
+    assert result.returncode in (1, *launcher_of().ended), result.stderr
     assert re.search("staghorn: error: rank 1: STAGHORN_STRESS_DELAYS", result.stderr), result.stderr
 
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 
-from pathlib import Path
-
 import pytest
-import staghorn as package
+from launcher import LAUNCHERS, MPICH, OPEN_MPI, launcher_of
 from program_under_test import built_with_mpi
+from python_processes import PACKAGE
 
 # A shell that srun has started for a person, and a batch script, in which the program runs once.
 SRUN_PTY = {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0", "SLURM_PTY_PORT": "40001"}
@@ -78,6 +76,9 @@ def test_ranks_that_find_each_other_work(staghorn, small_gauge):
     staghorn("inspect", small_gauge, ranks=2, env={"PMI_SIZE": "4", "PALS_SIZE": "4"}, check=True)
 
 
+OTHERS = [launcher for launcher in LAUNCHERS if launcher is not launcher_of() or not built_with_mpi()]
+SIZES = {OPEN_MPI: "OMPI_COMM_WORLD_SIZE", MPICH: "PMI_SIZE"}
+
 CONTEXT = """
 import staghorn
 from mpi4py import MPI
@@ -93,16 +94,25 @@ for comm in (MPI.COMM_WORLD, MPI.COMM_SELF, None):
 @pytest.mark.parametrize("alone", [False, True])
 def test_python_refuses_the_communicator_of_another_mpi_than_the_launchers(alone):
     pytest.importorskip("mpi4py")
-    env = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parent.parent), "PMI_SIZE": "4", **({"STAGHORN_ALONE": "1"} if alone else {})}
+    size = next(SIZES[launcher] for launcher in OTHERS)
+    env = {**os.environ, **launcher_of().variables, "PYTHONPATH": PACKAGE, size: "4", **({"STAGHORN_ALONE": "1"} if alone else {})}
     result = subprocess.run([sys.executable, "-c", CONTEXT], capture_output=True, text=True, env=env)
     lines = result.stdout.splitlines()
     assert result.returncode == 0 and len(lines) == 3, result.stdout + result.stderr
     for line in lines[:2]:
-        assert line == "(4, 4, 4, 4)" if alone else line.startswith("mpi processes: expected one, as the MPI of this build (Open MPI")
+        assert line == "(4, 4, 4, 4)" if alone else line.startswith(f"mpi processes: expected one, as the MPI of this build ({launcher_of().mpi}")
     assert lines[2] == "(4, 4, 4, 4)"  # this process alone: it asked for that
 
 
-@pytest.mark.skipif(shutil.which("mpiexec.hydra") is None, reason="no mpiexec.hydra on this machine")
-def test_hydra_is_recognised(program, small_gauge, tmp_path):
-    result = subprocess.run(["mpiexec.hydra", "-n", "3", program, "inspect", small_gauge], capture_output=True, text=True)
-    assert result.returncode != 0 and result.stderr.count("found 3 (PMI_SIZE)") == 3, result.stdout + result.stderr
+@pytest.mark.parametrize("launcher", OTHERS, ids=lambda launcher: launcher.mpi)
+def test_the_launcher_of_another_mpi_is_refused(program, small_gauge, tmp_path, launcher):
+    """Each process says so, and none touches the files."""
+    if launcher.path is None:
+        pytest.skip(f"no launcher of {launcher.mpi} on this machine")
+    solve = [program, "solve", "--gauge", small_gauge, "--mass", "0.1", "--color", "0", "--output", tmp_path / "x.h5", "--report", tmp_path / "x.json"]
+    # Open MPI ends the others where one ends with an error: each waits for them.
+    command = ["sh", "-c", '"$@"; status=$?; sleep 1; exit $status', "sh", *solve]
+    result = subprocess.run([*launcher.command(3), *command], capture_output=True, text=True, timeout=180, env={**os.environ, **launcher.variables})
+    assert result.returncode != 0 and result.stderr.count(f"found 3 ({SIZES[launcher]})") == 3, result.stdout + result.stderr
+    assert result.stderr.count("Start them with the launcher of that MPI" if built_with_mpi() else "Build Staghorn where an MPI is found") == 3
+    assert not list(tmp_path.iterdir())

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+from launcher import OPEN_MPI, launcher_of
 
 GAUGE = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
 NAMES = ["OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_orte_create_session_dirs", "OMPI_MCA_pml", "OMPI_MCA_btl",
@@ -30,7 +31,10 @@ def most_seen(job: subprocess.Popen, folder: Path) -> tuple[int, int]:
     return most, most_files
 
 
-@pytest.mark.parametrize("own_choice", [False, True])
+OF_OPEN_MPI = pytest.mark.skipif(launcher_of() is not OPEN_MPI, reason="the choice is one of Open MPI")
+
+
+@pytest.mark.parametrize("own_choice", [False, pytest.param(True, marks=OF_OPEN_MPI)])
 def test_a_lone_process_starts_no_daemon_and_makes_no_folder(launch, tmp_path, own_choice):
     """With the user's own choice it does, so that this test would see both. Folders of processes that come and go at the same
     time, and that Open MPI takes for one job, would be taken from each other."""

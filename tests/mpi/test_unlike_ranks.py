@@ -11,6 +11,7 @@ import math
 from pathlib import Path
 
 import pytest
+from launcher import launcher_of
 from solve_files import solution_bytes
 
 pytestmark = pytest.mark.mpi
@@ -47,7 +48,7 @@ def every_other_rank(tmp_path_factory):
 
     def make(kernels):
         script = folder / kernels
-        script.write_text(f"#!/bin/sh\n[ $((OMPI_COMM_WORLD_RANK % 2)) = 1 ] && export STAGHORN_CPU_KERNELS={kernels}\nexec \"$@\"\n")
+        script.write_text(f"#!/bin/sh\n[ $(({launcher_of().rank} % 2)) = 1 ] && export STAGHORN_CPU_KERNELS={kernels}\nexec \"$@\"\n")
         script.chmod(0o755)
         return str(script)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import staghorn
+from launcher import launcher_of, ranks_command
 from program_under_test import ROOT
 from typed_options import text_of, written
 
@@ -48,9 +49,8 @@ def test_code_of_the_page_runs_in_its_order(at_root):
 def test_code_for_ranks_runs_on_them(at_root, block):
     pytest.importorskip("mpi4py")
     (at_root / "this.py").write_text(block)
-    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-    command = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", sys.executable, "this.py"]
+    environment = {**os.environ, **launcher_of().variables, "PYTHONPATH": str(PACKAGE)}
+    command = [*ranks_command(2), sys.executable, "this.py"]
     result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
     assert result.returncode == 0, result.stderr
 

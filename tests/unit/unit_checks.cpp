@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
       {"vector_algebra_checks", vector_algebra_checks()},
       {"layout_checks", layout_checks()},
       {"slab_checks", slab_checks()},
+      {"large_file_checks", large_file_checks()},
       {"share_checks", share_checks()},
       {"given_phase_checks", given_phase_checks()},
   };

@@ -63,6 +63,7 @@ std::vector<UnitCheck> walk_checks();
 std::vector<UnitCheck> vector_algebra_checks();
 std::vector<UnitCheck> layout_checks();
 std::vector<UnitCheck> slab_checks();
+std::vector<UnitCheck> large_file_checks();
 std::vector<UnitCheck> share_checks();
 std::vector<UnitCheck> given_phase_checks();
 

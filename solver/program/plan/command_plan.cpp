@@ -51,6 +51,11 @@ CommandSyntax plan_syntax() {
         "h200"},
        {"stream", "GB/S", "streaming read, in place of the machine's: of one GPU, or of one host of CPUs"},
        {"iterations", "N", "adds the seconds of so many iterations"},
+       {"stripes", "LIST", "adds the seconds of reading the links from so many stripes of a parallel file system"},
+       {"stripe-rate", "GB/S", "of one stripe", "1.5"},
+       {"rank-rate", "GB/S", "that a rank reads, checks and unpacks", "1"},
+       {"request-latency", "MS", "of a request beside its bytes", "2"},
+       {"file-precision", "fp32|fp64", "of the links in the file, 18 reals each", "fp32"},
        {"precision", "fp64|fp32", "of vectors and links", "fp64"},
        {"links", "18|12|8", "reals stored per link", "18"},
        {"action", "naive|asqtad|hisq", "which staggered quarks", "naive"},
@@ -249,6 +254,26 @@ std::vector<Plan> plans_of_kinds(const std::vector<Machine>& kinds, const SolveS
   return plans;
 }
 
+// `--stripes`, with which all of these go.
+std::vector<FileSystem> read_file_systems(const OptionValues& values) {
+  const auto positive = [&](const char* name, bool may_be_zero) {
+    const double value = values.number<double>(name);
+    if (!std::isfinite(value) || !(value > 0 || (may_be_zero && value == 0)))
+      throw UsageError(std::string("--") + name, may_be_zero ? "a number of at least 0" : "a number above 0", value);
+    return value;
+  };
+  std::vector<FileSystem> found;
+  if (!values.count("stripes")) {
+    for (const char* name : {"stripe-rate", "rank-rate", "request-latency", "file-precision"})
+      if (!values.is_default(name)) throw UsageError(std::string("--") + name, "--stripes beside it", "none");
+    return found;
+  }
+  for (const int stripes : parse_counts(values.text("stripes"), "--stripes"))
+    found.push_back({stripes, positive("stripe-rate", false) * 1e9, positive("rank-rate", false) * 1e9,
+                     positive("request-latency", true) * 1e-3});
+  return found;
+}
+
 }  // namespace
 
 int run_plan(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
@@ -277,6 +302,8 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
     print_search_plan(out, kinds.front(), shape.lattice, shape.options, search.pairs, grids, values.is_on("json"));
     return exit_certified;
   }
+  const std::vector<FileSystem> file_systems = read_file_systems(values);
+  const double file_bytes_per_site = 4 * 18 * double(bytes_per_real(parse_precision(values.text("file-precision"))));
   std::vector<Plan> plans;
   for (const Extents& grid : grids) {
     shape.grid = grid;
@@ -290,6 +317,11 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
       continue;
     }
     for (Plan& plan : plans_of_kinds(kinds, shape, values.text("shares"))) plans.push_back(std::move(plan));
+  }
+  for (Plan& plan : plans) {
+    plan.file_bytes_per_site = file_bytes_per_site;
+    for (const FileSystem& from : file_systems)
+      plan.reading.emplace_back(from, read_time(kinds.front(), part_of(plan.shape), file_bytes_per_site, from));
   }
   if (values.is_on("json"))
     print_json(out, kinds, plans, iterations);

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "halo/communicator.hpp"
+#include "halo/one_process/launched_together.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_line/command_options.hpp"
@@ -42,18 +43,22 @@ std::string start_of(const Plan& plan) {
     options += " --shares " + to_string(widths);
   }
   const std::string ranks = std::to_string(plan.ranks());
+  const bool hydra = built_with_mpi && !mpi_library().starts_with("Open MPI");  // of MPICH and Intel MPI
   if (plan.unlike()) {
     std::string devices;
     for (const PlannedKind& kind : plan.kinds)
       devices += (devices.empty() ? "" : ",") + std::string(kind.machine.has_gpus() ? "cuda" : "cpu");
-    return "mpirun --bind-to none -n " + ranks + " staghorn solve --device " + devices + options;
+    return (hydra ? "mpiexec -bind-to none -n " : "mpirun --bind-to none -n ") + ranks + " staghorn solve --device " +
+           devices + options;
   }
   const Machine& machine = plan.kinds.front().machine;
   const std::string threads = std::to_string(machine.threads_per_rank), start = "OMP_NUM_THREADS=" + threads;
   if (plan.ranks() == 1) return start + " staghorn solve";
   const std::int64_t per_host = std::min<std::int64_t>(plan.ranks(), machine.ranks_per_host);
-  return start + " mpirun -n " + ranks + " --map-by ppr:" + std::to_string(per_host) + ":node:PE=" + threads +
-         " staghorn solve" + options;
+  const std::string mapping =
+      hydra ? " mpiexec -n " + ranks + " -ppn " + std::to_string(per_host) + " -bind-to core:" + threads
+            : " mpirun -n " + ranks + " --map-by ppr:" + std::to_string(per_host) + ":node:PE=" + threads;
+  return start + mapping + " staghorn solve" + options;
 }
 
 double largest_of(const Plan& plan, double (MemoryEstimate::*bytes)() const) {
@@ -73,6 +78,24 @@ void print_objects(std::ostream& out, const PlannedKind& kind) {
   if (!kind.fits)
     out << "    does not fit into " << gigabytes(kind.machine.memory) << "; "
         << (kind.fitting.empty() ? "nothing near would" : "would fit: " + kind.fitting) << "\n";
+}
+
+// `--stripes`: seconds to read the links, and what they rest on.
+void print_reading(std::ostream& out, const std::vector<Plan>& plans) {
+  if (plans.front().reading.empty()) return;
+  const FileSystem& files = plans.front().reading.front().first;
+  out << format("reading links of %s:\n",
+                gigabytes(double(volume(plans.front().shape.lattice)) * plans.front().file_bytes_per_site).c_str());
+  for (const Plan& p : plans)
+    for (const auto& [from, time] : p.reading)
+      out << format(
+          "  %s, %d stripe%s: %.3g s, bound by the %s; requests of %.3g MB, %.3g s of latency, %.3g s of messages\n",
+          ranks_of(p).c_str(), from.stripes, from.stripes == 1 ? "" : "s", time.total(),
+          time.by_stripes ? "stripes" : "ranks", time.request * 1e-6, time.latency, time.travel);
+  out << format(
+      "  assumed: %.3g GB/s a stripe, %.3g GB/s a rank, %.3g ms a request; the file is in no cache, and no other job "
+      "reads\n",
+      files.stripe_rate * 1e-9, files.rank_rate * 1e-9, files.request_latency * 1e3);
 }
 
 }  // namespace
@@ -153,6 +176,7 @@ void print_table(std::ostream& out, std::span<const Machine> machines, const std
       out << format("%ld iterations on %s%s%s: %.3g s\n", *iterations, ranks_of(p).c_str(), unlike ? ", " : "",
                     p.cut.c_str(), double(*iterations) * p.time.total());
     }
+  print_reading(out, plans);
   out << "memory of one rank:\n";
   for (const Plan& p : plans)
     for (const PlannedKind& kind : p.kinds) {
@@ -221,6 +245,15 @@ void print_json(std::ostream& out, std::span<const Machine> machines, const std:
     }
     if (!on_gpus(p)) plan["start"] = start_of(p);
     if (iterations) plan["seconds"] = double(*iterations) * p.time.total();
+    for (const auto& [from, time] : p.reading)
+      plan["reading"].push_back({{"stripes", from.stripes},
+                                 {"seconds", time.total()},
+                                 {"bytes", double(volume(first.lattice)) * p.file_bytes_per_site},
+                                 {"bound_by", time.by_stripes ? "stripes" : "ranks"},
+                                 {"request_bytes", time.request},
+                                 {"byte_seconds", time.bytes},
+                                 {"latency_seconds", time.latency},
+                                 {"message_seconds", time.travel}});
     json["plans"].push_back(plan);
   }
   out << text_of_json(std::move(json)) << "\n";

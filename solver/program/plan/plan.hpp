@@ -5,9 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "solver/machine/machine_model.hpp"
+#include "solver/machine/read_model.hpp"
 
 namespace staghorn {
 
@@ -28,6 +30,9 @@ struct Plan {
   std::string cut;                 // of several: "auto", "even", "h200 alone", ...
   IterationTime time;              // of the slowest rank
   double efficiency = 0;           // of the memory of all ranks: bytes alone, equally shared, over the time
+
+  double file_bytes_per_site = 0;
+  std::vector<std::pair<FileSystem, ReadTime>> reading;  // the links of the file, from each of these
 
   std::int64_t ranks() const { return volume(shape.grid); }
   bool unlike() const { return kinds.size() > 1; }
