@@ -11,7 +11,7 @@ import pytest
 staghorn_python = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 
 OF_THE_PROGRAM_ALONE = {"gauge", "guess", "watchdog", "output", "output_format", "report", "force", "quiet", "config", "help",
-                        "results", "stop_at_failure", "keep_checkpoint", "split"}
+                        "results", "stop_at_failure", "keep_checkpoint", "split", "compress"}
 
 
 EXPERIMENTS = {"slow_device", "inject"}  # which --help does not list

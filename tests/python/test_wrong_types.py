@@ -41,7 +41,7 @@ def good():
             "lattice": EXTENTS, "array": links, "links": links, "path": "file.h5", "mass": 0.5, "source": b, "shifts": [0.0, 0.1], "pairs": 1,
             "vectors": b, "gauge": links, "solution": x, "reports": report, "report": report, "correlator": [2.0, 1, 0.5, 1], "sweeps": 0,
             "correlators": [[2.0, 1, 0.5, 1]], "samples": [1.0, 2.0], "first": 1, "last": 1, "text": "name", "max_calls": 20, "beta": 6.0,
-            "quark_masses": [0.1], "action": "hisq", "name": "pion5", "masses": [0.5, 0.5],
+            "quark_masses": [0.1], "action": "hisq", "name": "pion5", "names": ["pion5"], "masses": [0.5, 0.5],
             "plotted": plot.new_axes()}
 
 
