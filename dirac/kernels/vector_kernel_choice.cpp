@@ -11,7 +11,7 @@ extern const VectorKernels cpu_vector_kernels_baseline, cpu_vector_kernels_avx2,
     cpu_vector_kernels_sve256, cpu_vector_kernels_sve512, cuda_vector_kernels;
 
 const VectorKernels& vector_kernels(const KernelTable& kernels) {
-  const std::string_view name = kernels.name;
+  [[maybe_unused]] const std::string_view name = kernels.name;
 #ifdef STAGHORN_KERNELS_AVX512
   if (name == "avx512") return cpu_vector_kernels_avx512;
 #endif

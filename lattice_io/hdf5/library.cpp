@@ -72,8 +72,16 @@ Hdf5Id open_hdf5(const std::string& path, bool to_write) {
   try {
     return {file, path};
   } catch (const FileError& error) {
-    if (std::string(error.what()).find("truncated file") == std::string::npos) throw;
-    throw FileError(path + " is truncated" + std::string(error.what()).substr(path.size()));
+    // The library's words: "truncated file: eof = 10, sblock->base_addr = 0, stored_eof = 20"
+    const std::string words = error.what();
+    if (words.find("truncated file") == std::string::npos) throw;
+    const auto number_after = [&](const std::string& name) {
+      const std::size_t at = words.find(name);
+      if (at == std::string::npos) throw FileError(path + " is truncated" + words.substr(path.size()));
+      const std::size_t begin = at + name.size();
+      return words.substr(begin, words.find_first_not_of("0123456789", begin) - begin);
+    };
+    throw FileError(path + " is truncated", number_after("stored_eof = ") + " bytes", number_after(": eof = "));
   }
 }
 

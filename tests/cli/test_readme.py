@@ -83,7 +83,7 @@ def test_commands_of_dev_are_those_that_it_offers():
 def test_commands_of_cmake_name_presets_and_options_that_exist():
     presets = {preset["name"] for preset in json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]}
     assert set(re.findall(r"--preset (\w+)", README)) <= presets
-    sources = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *(ROOT / "cmake").iterdir()])
+    sources = "".join(path.read_text() for path in [ROOT / "CMakeLists.txt", *(ROOT / "cmake").glob("*.cmake")])
     options = set(re.findall(r"-D(STAGHORN_\w+)", README))
     assert options and not [option for option in options if not re.search(rf"(option|set)\({option} ", sources)]
     if shutil.which("cmake"):
