@@ -39,6 +39,9 @@ if(instruction_sets STREQUAL "all")
 elseif(instruction_sets STREQUAL "native")
   find_native_instruction_set(instruction_sets)
 endif()
+if(NOT instruction_sets)
+  message(FATAL_ERROR "STAGHORN_INSTRUCTION_SETS: expected native, all, or some of '${all_instruction_sets}', found none")
+endif()
 message(STATUS "CPU kernels: ${instruction_sets}")
 
 # -O2 compiles in two thirds of the time; hops of several right-hand sides are up to 1.5 times slower then. So baseline
