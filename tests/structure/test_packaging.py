@@ -125,6 +125,8 @@ def test_cpu_kernels_are_those_of_this_machine_unless_others_are_asked_for(tmp_p
         said = run("cmake", "-S", ROOT, "-B", tmp_path, "-DSTAGHORN_CUDA=OFF", "-DSTAGHORN_MPI=OFF", "-DSTAGHORN_TESTS=OFF",
                    f"-DSTAGHORN_INSTRUCTION_SETS={asked}")
         assert f"-- CPU kernels: {expected}\n" in said
+    none = subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-DSTAGHORN_CUDA=OFF", "-DSTAGHORN_INSTRUCTION_SETS="], capture_output=True, text=True)
+    assert none.returncode != 0 and "found none" in none.stderr
 
 
 PROJECT = """
