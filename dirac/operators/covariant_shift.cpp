@@ -1,5 +1,6 @@
 #include "dirac/operators/covariant_shift.hpp"
 
+#include <optional>
 #include <utility>
 
 #include "dirac/algebra/su3_matrix.hpp"
@@ -103,21 +104,19 @@ VectorField symmetric_shift(const Communicator& communicator, const LinkField& l
   return out;
 }
 
-VectorField gaussian_smeared(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                             const VectorField& in, double width, int steps) {
-  const double weight = width * width / (16.0 * steps);
-  VectorField smeared = in;
-  for (int n = 0; n < steps; ++n) {
-    VectorField next(in.lattice());
-    add(next, 1 - 6 * weight, smeared);
-    for (int mu = 0; mu < 3; ++mu)
-      for (const int step : {mu, -1 - mu}) {
-        const VectorField once = covariant_step(communicator, links, boundary, smeared, step);
-        add(next, weight, covariant_step(communicator, links, boundary, once, step));
-      }
-    smeared = std::move(next);
+VectorField transported(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                        const WeightedPaths& paths, VectorField in) {
+  for (int time = 0; time < paths.times; ++time) {
+    VectorField sum(in.lattice());
+    for (std::size_t i = 0; i < paths.steps.size(); ++i) {
+      std::optional<VectorField> moved;
+      for (std::size_t k = paths.steps[i].size(); k-- > 0;)
+        moved = covariant_step(communicator, links, boundary, moved ? *moved : in, paths.steps[i][k]);
+      add(sum, paths.weights[i], moved ? *moved : in);
+    }
+    in = std::move(sum);
   }
-  return smeared;
+  return in;
 }
 
 }  // namespace staghorn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dirac/fields/site_field.hpp"
+#include "dirac/operators/weighted_paths.hpp"
 #include "dirac/stencil/boundary.hpp"
 #include "halo/communicator.hpp"
 
@@ -18,11 +19,8 @@ VectorField symmetric_shift(const Communicator& communicator, const LinkField& l
 VectorField covariant_step(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
                            const VectorField& in, int step);
 
-// Returns [1 - w^2 / (16 n) (6 - sum over x, y, z of both hops over two links)]^n in, with w the width and n the steps:
-// on each time slice a Gaussian, exp(-r^2 / w^2) for many steps and wide ones, whose hops keep a staggered quark's
-// corner of the 2^3 cube. Without staggered phases, as those of two hops in one direction cancel. n >= 3 w^2 / 8, else
-// modes grow. The rest as above. Collective. [S. Gusken et al., Phys. Lett. B227 (1989) 266]
-VectorField gaussian_smeared(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                             const VectorField& in, double width, int steps);
+// Takes a vector along the paths, by covariant_step, the last step of each first. The rest as above. Collective.
+VectorField transported(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                        const WeightedPaths& paths, VectorField in);
 
 }  // namespace staghorn

@@ -84,7 +84,7 @@ void apply_source_operator(const Communicator& communicator, const MeasuredLinks
     return multiply_sites(f, [&](const Coordinates& x) { return x[3] == *applied.time_slice ? 1.0 : 0.0; });
   if (applied.smearing) {
     const auto& [width, steps] = *applied.smearing;
-    f = gaussian_smeared(communicator, *links.thin, links.boundary, f, width, steps);
+    f = transported(communicator, *links.thin, links.boundary, gaussian_smearing(width, steps), std::move(f));
     return;
   }
   const VectorField in = f;

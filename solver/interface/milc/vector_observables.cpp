@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "dirac/operators/weighted_paths.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/interface/argument_checks.hpp"
 #include "solver/interface/milc/milc_call.hpp"
@@ -44,14 +45,7 @@ class Copied {
   std::vector<char> bytes_;
 };
 
-// Weights of paths, and vectors that are taken along them `times` times over, in place.
-struct Paths {
-  std::vector<std::vector<std::int32_t>> steps;
-  std::vector<double> weights;
-  int times = 1;
-};
-
-void transport(int precision, const void* links, const Paths& paths, const void* source, void* destination) {
+void transport(int precision, const void* links, const WeightedPaths& paths, const void* source, void* destination) {
   check_pointer("links", links);
   const staghorn_links layout = layout_of(precision, STAGHORN_PHASES_NONE);
   const staghorn_vectors vectors = vectors_of(precision);
@@ -70,7 +64,7 @@ void transport(int precision, const void* links, const Paths& paths, const void*
 void shift(int precision, const void* links, const void* source, void* destination, int direction, int symmetry) {
   check_choice("direction", direction, 0, 3);
   check_choice("symmetry", symmetry, 1, 3);
-  Paths paths;
+  WeightedPaths paths;
   if (symmetry & 1) paths.steps.push_back({direction});
   if (symmetry & 2) paths.steps.push_back({-1 - direction});
   paths.weights.assign(paths.steps.size(), symmetry == 3 ? 0.5 : 1.0);
@@ -117,7 +111,6 @@ void contract(int precision, QudaContractArgs_t* args, const void* antiquark, co
   args->flops = double(host().local_sites()) * (22.0 + 26.0 * double(n));
 }
 
-// Each of the steps is 1 - (w^2 / 16 steps) (2 d - sum over d directions of both hops over two links).
 void smear(int precision, const void* links, void* source, const QudaTwoLinkQuarkSmearArgs_t& args) {
   check_choice("laplaceDim", args.laplaceDim, 1, 4);
   check_choice("n_steps", args.n_steps, 0, 1000000);
@@ -125,13 +118,7 @@ void smear(int precision, const void* links, void* source, const QudaTwoLinkQuar
   check_finite("width", args.width);
   check_pointer("source", source);
   if (args.n_steps == 0) return;
-  const double weight = args.width * args.width / (16.0 * args.n_steps);
-  Paths paths{{{}}, {1 - 2 * args.laplaceDim * weight}, args.n_steps};
-  for (int mu = 0; mu < args.laplaceDim; ++mu)
-    for (const int step : {mu, -1 - mu}) {
-      paths.steps.push_back({step, step});
-      paths.weights.push_back(weight);
-    }
+  const WeightedPaths paths = gaussian_smearing(args.width, args.n_steps, args.laplaceDim);
   const staghorn_vectors vectors = vectors_of(precision);
   const std::size_t bytes = 6 * (vectors.precision == STAGHORN_FP32 ? sizeof(float) : sizeof(double));
   std::vector<char> smeared(bytes * host().local_sites());

@@ -115,18 +115,10 @@ void transport(const HeldContext& held, const TransportCall& call) {
     memory.require_own();
   });
   const TakenAlong along(context, passing);
-  VectorField field = vectors.take(call.in, true);
-  for (int time = 0; time < call.times; ++time) {
-    VectorField sum(context.lattice());
-    for (int i = 0; i < call.n; ++i) {
-      std::optional<VectorField> moved;
-      for (int k = call.lengths[i]; k-- > 0;)
-        moved = covariant_step(context.communicator(), along.links, along.boundary, moved ? *moved : field,
-                               call.paths[i][k]);
-      add(sum, call.weights[i], moved ? *moved : field);
-    }
-    field = std::move(sum);
-  }
+  WeightedPaths paths{{}, {call.weights, call.weights + call.n}, call.times};
+  for (int i = 0; i < call.n; ++i) paths.steps.emplace_back(call.paths[i], call.paths[i] + call.lengths[i]);
+  const VectorField field =
+      transported(context.communicator(), along.links, along.boundary, paths, vectors.take(call.in, true));
   context.communicator().agree([&] { vectors.give(field, true, call.out); });
 }
 

@@ -10,7 +10,7 @@
 
 namespace staghorn {
 
-// Covariant Gaussian smearing over two links, as gaussian_smeared has it (dirac/operators/covariant_shift.hpp).
+// Covariant Gaussian smearing over two links, as gaussian_smearing has it (dirac/operators/weighted_paths.hpp).
 struct GaussianSmearing {
   double width;
   int steps;
