@@ -345,6 +345,8 @@ MUTATIONS = [
              [VECTORS + "::test_shifts_are_one_step_or_the_mean_of_two"]),
     Mutation("MILC: smearing stays on its time slice", "const int only = args.laplaceDim == 4 ? -1 : args.t0;", "const int only = -1;",
              [VECTORS + "::test_smearing_is_over_two_links"]),
+    Mutation("Smearing goes over two links", "paths.steps.push_back({step, step});", "paths.steps.push_back({step});",
+             ["tests/physics/test_source_operators.py::test_operators_at_the_source_follow_the_equations"]),
     Mutation("C: each zeta of the spin counts", "(zetas + int(eps) + (directions >> mu & 1))", "(0 * zetas + int(eps) + (directions >> mu & 1))",
              [VECTORS + "::test_operators_are_those_of_mesons"]),
     Mutation("MILC: phases are taken out of links before loops are traced", "layout.phases = phase_in ? STAGHORN_PHASES_MILC : STAGHORN_PHASES_NONE;",
